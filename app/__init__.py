@@ -1,0 +1,1 @@
+"""CKA scheduling practice lab."""

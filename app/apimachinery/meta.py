@@ -1,0 +1,46 @@
+"""ObjectMeta and the few questions that every kind answers.
+
+Objects are plain JSON dicts in the shape of the API (k8s.io/apimachinery/pkg/apis/meta/v1). Once an object is
+in a store nobody changes it in place: a writer makes a new dict, because the watch log shares the old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Object = dict[str, Any]
+
+
+def name_of(obj: Mapping[str, Any]) -> str:
+    """The object's name, or an empty string."""
+    return str((obj.get("metadata") or {}).get("name") or "")
+
+
+def namespace_of(obj: Mapping[str, Any]) -> str:
+    """The object's namespace, or an empty string for cluster-scoped objects."""
+    return str((obj.get("metadata") or {}).get("namespace") or "")
+
+
+def key_of(obj: Mapping[str, Any]) -> str:
+    """`namespace/name`, or `name` where there is no namespace (client-go: MetaNamespaceKeyFunc)."""
+    namespace = namespace_of(obj)
+    return f"{namespace}/{name_of(obj)}" if namespace else name_of(obj)
+
+
+def labels_of(obj: Mapping[str, Any]) -> dict[str, str]:
+    """The object's labels; never None."""
+    return (obj.get("metadata") or {}).get("labels") or {}
+
+
+def annotations_of(obj: Mapping[str, Any]) -> dict[str, str]:
+    """The object's annotations; never None."""
+    return (obj.get("metadata") or {}).get("annotations") or {}
+
+
+def controller_of(obj: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The owner reference with `controller: true` (metav1.GetControllerOf)."""
+    for reference in (obj.get("metadata") or {}).get("ownerReferences") or []:
+        if reference.get("controller"):
+            return dict(reference)
+    return None

@@ -1,0 +1,1 @@
+"""Object kinds and questions about them (k8s.io/api, component-helpers)."""

@@ -1,0 +1,1 @@
+"""The command line cka-lab, one module a command."""

@@ -1,0 +1,1 @@
+"""One simulated cluster: store, API server, controllers, kubelets, scheduler processes."""

@@ -1,0 +1,1 @@
+"""The API server: generic registry, strategies per kind, dispatch, discovery, tables."""

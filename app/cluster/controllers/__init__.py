@@ -1,0 +1,1 @@
+"""Controllers, one module each; they meet only in the store."""

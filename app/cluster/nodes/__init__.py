@@ -1,0 +1,1 @@
+"""Simulated machines and their kubelets."""

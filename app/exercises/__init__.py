@@ -1,0 +1,1 @@
+"""Exercises: their format, loading, checks, grading and proof."""

@@ -1,0 +1,1 @@
+"""Check kinds, one module each."""

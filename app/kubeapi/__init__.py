@@ -1,0 +1,1 @@
+"""The Kubernetes HTTP API of one lab: framing only."""

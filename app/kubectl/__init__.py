@@ -1,0 +1,1 @@
+"""kubectl's commands in process, over the same handlers as the HTTP API."""

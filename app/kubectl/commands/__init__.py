@@ -1,0 +1,1 @@
+"""kubectl commands, one module a verb."""

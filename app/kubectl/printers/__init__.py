@@ -1,0 +1,1 @@
+"""Output formats: table, wide, yaml, jsonpath, custom columns."""

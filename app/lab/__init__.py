@@ -1,0 +1,1 @@
+"""Use cases that join exercises, clusters and progress: start, apply, check, submit, reset."""

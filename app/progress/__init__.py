@@ -1,0 +1,1 @@
+"""The database: people, labs, commands, results, and what graders read of them."""

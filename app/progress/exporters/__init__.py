@@ -1,0 +1,1 @@
+"""Exports of results, one module a format."""

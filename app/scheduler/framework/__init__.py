@@ -1,0 +1,1 @@
+"""The framework that plugins are written against (pkg/scheduler/framework)."""

@@ -1,0 +1,1 @@
+"""Scheduler plugins, one module each; they do not know one another."""

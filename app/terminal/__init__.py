@@ -1,0 +1,1 @@
+"""The shell of each simulated machine, run in a disposable child process."""

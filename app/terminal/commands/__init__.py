@@ -1,0 +1,1 @@
+"""Shell commands that the library lacks or does otherwise."""
