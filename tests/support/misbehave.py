@@ -1,0 +1,32 @@
+"""A worker's handler that crashes, hangs or grows on request: what tests of the pool are made of."""
+
+import os
+import time
+
+
+def handle(request: bytes) -> bytes:
+    """Obey the request's first word."""
+    verb, _, rest = request.partition(b" ")
+    if verb == b"echo":
+        return rest
+    if verb == b"pid":
+        return str(os.getpid()).encode()
+    if verb == b"sleep":
+        time.sleep(float(rest))
+        return b"awake"
+    if verb == b"crash":
+        os.abort()
+    if verb == b"hang":
+        while True:
+            time.sleep(60)
+    if verb == b"spin":
+        while True:
+            pass
+    if verb == b"grow":
+        hoard = []
+        while True:
+            hoard.append(bytearray(50_000_000))
+    if verb == b"write":
+        with open(rest, "wb") as file:
+            file.write(b"x" * 10)
+    raise ValueError(verb)
