@@ -1,0 +1,247 @@
+"""What a worker does: one interaction with one lab, bytes in and bytes out.
+
+`handle` is the function that the pool's children run. Each operation gets the lab's stored state, catches its
+cluster up to the instant asked for, does one thing, and returns what to show and, where something changed, the
+new state. What a learner got wrong is an answer (`ok` false with problems); an exception is a fault of ours, and
+the caller reports it as one.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from app.apimachinery.clock import Instant
+from app.apimachinery.errors import StatusError
+from app.apimachinery.manifests import ManifestError
+from app.apimachinery.messages import Message
+from app.cluster.apiserver import dispatch
+from app.cluster.cluster import Cluster
+from app.exercises import changes, grader, loader, proof, setup
+from app.exercises.model import Exercise, Variant
+from app.kubectl import resource_builder
+from app.kubectl.commands import apply, create, delete, replace
+from app.kubectl.result import CommandResult
+from app.lab import picture, wire
+from app.lab.state import LabState
+from app.terminal import shell
+
+
+@dataclass(frozen=True)
+class Request:
+    """One interaction: its parameters, the lab's state and the state it started with (both may be empty)."""
+
+    params: Mapping[str, Any]
+    state: bytes = b""
+    start: bytes = b""
+
+    @property
+    def now(self) -> Instant:
+        """The simulated instant of the interaction."""
+        return int(self.params["now"])
+
+    def exercise(self) -> Exercise:
+        """The exercise's very version."""
+        return _exercise(self.params["source"])
+
+    def variant(self) -> Variant:
+        """The exercise with this lab's names drawn."""
+        return _variant(self.params["source"], int(self.params["seed"]))
+
+    def lab(self) -> LabState:
+        """The lab, caught up to the interaction's instant."""
+        lab = LabState.load(self.state)
+        lab.cluster.advance_to(max(self.now, lab.cluster.now))
+        return lab
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to show, and the lab's new state where the interaction changed it."""
+
+    output: dict[str, Any] = field(default_factory=dict)
+    state: bytes = b""
+
+
+def handle(message: bytes) -> bytes:
+    """Do what the message asks. A fault is answered as `{"fault": …}`, so that its cause reaches the log."""
+    try:
+        params, blobs = wire.unpack(message)
+        state, start = [*blobs, b"", b""][:2]
+        reply = OPERATIONS[params["operation"]](Request(params, state, start))
+        return wire.pack({"output": reply.output}, reply.state)
+    except Exception as error:  # noqa: BLE001 (the border of the process: the caller gets the cause)
+        return wire.pack({"fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()})
+
+
+@lru_cache(maxsize=64)
+def _exercise(source: str) -> Exercise:
+    return loader.parse(source, source="exercise.yaml")
+
+
+@lru_cache(maxsize=256)
+def _variant(source: str, seed: int) -> Variant:
+    return _exercise(source).variant(seed)
+
+
+@lru_cache(maxsize=64)
+def _start_cluster(start: bytes) -> Cluster:
+    return LabState.load(start).cluster
+
+
+def _start(request: Request) -> Reply:
+    lab = LabState(setup.start(request.variant(), request.now, int(request.params["seed"])))
+    return _shown(lab, request, lab.dump())
+
+
+def _view(request: Request) -> Reply:
+    return _shown(request.lab(), request)
+
+
+def _shown(lab: LabState, request: Request, state: bytes = b"", **output: Any) -> Reply:
+    """The reply with the lab's picture: every interaction answers with one."""
+    cluster = lab.cluster
+    start = _start_cluster(request.start) if request.start else cluster
+    upcoming = cluster.next_event()
+    shown = {
+        "now": cluster.now,
+        "next_event": upcoming,
+        "picture": picture.draw(cluster),
+        "changes": changes.since(start, cluster),
+    }
+    return Reply({**shown, **output}, state)
+
+
+_VERBS: dict[str, Callable[..., CommandResult]] = {
+    "apply": apply.run,
+    "create": create.run,
+    "replace": replace.run,
+    "delete": delete.run,
+}
+
+
+def _apply(request: Request) -> Reply:
+    lab, output = _applied(request)
+    if not output["ok"]:
+        return _shown(request.lab(), request, **output)
+    return _shown(lab, request, lab.dump(), **output)
+
+
+def _applied(request: Request) -> tuple[LabState, dict[str, Any]]:
+    """Carry the manifests out on the loaded lab. All of them or, where one is refused, none (the caller's lab)."""
+    lab = request.lab()
+    try:
+        documents = resource_builder.documents(request.params["text"])
+        result = _VERBS[request.params["mode"]](lab.cluster.client, documents)
+    except ManifestError as error:
+        return lab, {"ok": False, "lines": [], "problems": [_problem(error)]}
+    except StatusError as error:
+        return lab, {"ok": False, "lines": [error.message], "problems": [{"message": Message(error.message)}]}
+    lab.cluster.advance_to(lab.cluster.now)
+    lines = [*result.stdout.splitlines(), *result.stderr.splitlines()]
+    problems = [asdict(problem) for problem in result.problems]
+    return lab, {"ok": result.code == 0, "lines": lines, "problems": problems}
+
+
+def _problem(error: ManifestError) -> dict[str, Any]:
+    return {
+        "message": Message(error.template, error.facts),
+        "line": error.line,
+        "column": error.column,
+        "advice": error.advice,
+    }
+
+
+def _check(request: Request) -> Reply:
+    lab = request.lab()
+    return _shown(lab, request, ok=True, lines=[], problems=[], verdict=_verdict(request, lab))
+
+
+def _submit(request: Request) -> Reply:
+    lab, output = _applied(request)
+    if not output["ok"]:
+        return _shown(request.lab(), request, **output)
+    return _shown(lab, request, lab.dump(), **output, verdict=_verdict(request, lab))
+
+
+def _verdict(request: Request, lab: LabState) -> dict[str, Any]:
+    verdict = grader.grade(request.variant(), lab.cluster, _start_cluster(request.start))
+    return {"results": [asdict(result) for result in verdict.results]}
+
+
+def _terminal(request: Request) -> Reply:
+    lab = request.lab()
+    machine = request.params["machine"]
+    outcome = shell.run_line(lab.shells.get(machine), request.params["line"])
+    lab.shells[machine] = outcome.snapshot
+    output = {
+        "now": lab.cluster.now,
+        "stdout": outcome.stdout,
+        "stderr": outcome.stderr,
+        "code": outcome.code,
+        "prompt": outcome.prompt,
+    }
+    return Reply(output, lab.dump())
+
+
+def _api(request: Request) -> Reply:
+    """One request of the Kubernetes API; the state is returned only where the request changed the store."""
+    lab = request.lab()
+    before = lab.cluster.client.revision
+    asked = dispatch.ApiRequest(**{**request.params["request"], "body": request.start})
+    answer = dispatch.handle(lab.cluster, asked)
+    changed = lab.cluster.client.revision != before
+    output = {
+        "now": lab.cluster.now,
+        "changed": changed,
+        "code": answer.code,
+        "headers": dict(answer.headers),
+        "body": answer.body.decode(),
+    }
+    return Reply(output, lab.dump() if changed else b"")
+
+
+def _watch(request: Request) -> Reply:
+    """What a watch that has seen `since` must still be sent, at this instant."""
+    lab = request.lab()
+    asked = dispatch.ApiRequest(**{**request.params["request"], "body": b""})
+    lines, revision = dispatch.watch(lab.cluster, asked, int(request.params["since"]))
+    upcoming = lab.cluster.next_event()
+    return Reply(
+        {
+            "now": lab.cluster.now,
+            "next_event": upcoming,
+            "lines": [line.decode() for line in lines],
+            "revision": revision,
+        }
+    )
+
+
+def _parse(request: Request) -> Reply:
+    """Read an author's file: what is wrong with it, and its name and version where nothing is."""
+    try:
+        exercise = loader.parse(request.params["source"], source=request.params["file"])
+    except loader.ExerciseErrors as errors:
+        return Reply({"ok": False, "problems": [asdict(problem) for problem in errors.problems]})
+    return Reply({"ok": True, "problems": [], "name": exercise.name, "version": exercise.version})
+
+
+def _prove(request: Request) -> Reply:
+    return Reply({"report": proof.prove(request.exercise()).lines()})
+
+
+OPERATIONS: dict[str, Callable[[Request], Reply]] = {
+    "start": _start,
+    "view": _view,
+    "apply": _apply,
+    "check": _check,
+    "submit": _submit,
+    "terminal": _terminal,
+    "api": _api,
+    "watch": _watch,
+    "parse": _parse,
+    "prove": _prove,
+}
