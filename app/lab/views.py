@@ -236,6 +236,12 @@ class LabView:
     """The simulated instant that all ages refer to."""
     best: ScoreView | None = None
     last: ScoreView | None = None
+    verdict: VerdictView | None = None
+    """The verdict given last, for a page that is opened anew."""
+    verdict_stale: bool = False
+    """Whether the cluster was changed since that verdict."""
+    next_in: float | None = None
+    """Seconds until something happens in the cluster by itself; None when nothing will."""
     commands: int = 0
     """How many interactions were carried out since the start or the last reset."""
     manifest: str = ""

@@ -14,7 +14,10 @@ from typing import TypeGuard
 
 import polib
 
+from app.apimachinery.messages import N_, fill
 from app.lab.views import Sentence
+
+__all__ = ["LANGUAGES", "LANGUAGE_COOKIE", "N_", "Translations", "choose", "translations"]
 
 LOCALES = Path(__file__).parent / "locale"
 SOURCE = "en"
@@ -23,12 +26,6 @@ LANGUAGES: Mapping[str, str] = {"en": "English", "ko": "한국어"}
 
 LANGUAGE_COOKIE = "lang"
 _CONTEXT = "\x04"
-_PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
-
-
-def N_(text: str) -> str:  # noqa: N802 (the name that every gettext tool looks for)
-    """Mark a text for the catalogues where it stands; it is translated where it is shown."""
-    return text
 
 
 class Translations:
@@ -79,17 +76,6 @@ class Translations:
         if isinstance(fact, list | tuple):
             return ", ".join(self._fact(item) for item in fact)
         return str(fact)
-
-
-def fill(template: str, facts: Mapping[str, str]) -> str:
-    """The template with `{name}` replaced. Other braces stay, so that YAML may stand in a sentence."""
-
-    def place(match: re.Match[str]) -> str:
-        if match[0] in {"{{", "}}"}:
-            return match[0][0]
-        return facts.get(match[1], match[0])
-
-    return _PLACE.sub(place, template)
 
 
 def _is_sentence(value: object) -> TypeGuard[Sentence]:
