@@ -51,7 +51,7 @@ class Form:
         return self.values[name].replace("\r\n", "\n")
 
     def line(self, name: str, *, required: Message | str | None = None, longest: int = MAX_LINE) -> str:
-        """A one-line text, trimmed. Control characters and too much are faults; nothing is one where `required`."""
+        """A one-line text, trimmed. Control characters, too much, and nothing where `required` are faults."""
         value = self.values[name].strip()
         if not value and required is not None:
             self.fail(name, required)
