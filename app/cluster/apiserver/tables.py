@@ -27,9 +27,9 @@ def _default_cells(obj: Object, _: Instant) -> Cells:
 _DEFAULT = Printer((NAME, Column("Created At", type="date")), _default_cells)
 
 
-def printer_for(resource: str, group: str) -> Printer:
-    """The printer of a resource (plural) of a group ("" is the core group)."""
-    return PRINTERS.get(f"{resource}.{group}" if group else resource, _DEFAULT)
+def printer_for(group_resource: str) -> Printer:
+    """The printer of a resource (`pods`, `deployments.apps`)."""
+    return PRINTERS.get(group_resource, _DEFAULT)
 
 
 def table(

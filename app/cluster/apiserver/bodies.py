@@ -1,0 +1,102 @@
+"""Request bodies: JSON to objects of the kind that the path names.
+
+Mirrors k8s.io/apiserver/pkg/endpoints/handlers/create.go and rest.go for what is checked before a registry
+sees the object.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from app.apimachinery.errors import BadRequest, UnsupportedMediaType
+from app.apimachinery.meta import Object
+from app.apis.scheme import KindInfo
+from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
+
+FIELD_VALIDATION = ("Ignore", "Warn", "Strict")
+
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
+_READ = ("", "application/json", "application/x-www-form-urlencoded")
+_MAX_DEPTH = 100
+
+
+def json_of(request: ApiRequest) -> Any:
+    """The body as JSON values. UnsupportedMediaType for another form, BadRequest for what is no JSON."""
+    media_type = request.content_type
+    if media_type == _PROTOBUF:
+        raise UnsupportedMediaType(
+            "this cluster does not read Kubernetes protobuf yet, which this kubectl command sends; write the "
+            "object with --dry-run=client -o yaml and pass it to kubectl apply -f - instead"
+        )
+    if media_type not in _READ and not media_type.endswith("+json"):
+        raise UnsupportedMediaType(
+            "the body of the request was in an unknown format - "
+            "accepted media types include: application/json"
+        )
+    try:
+        document = orjson.loads(request.body)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from error
+    _refuse_depth(document)
+    return document
+
+
+def decoded(request: ApiRequest, info: KindInfo) -> Object:
+    """The body as an object of the kind. kind and apiVersion may be missing, not another's: BadRequest."""
+    document = json_of(request)
+    if not isinstance(document, dict):
+        raise BadRequest(f"the body is not a {info.kind}: it must be a JSON object")
+    api_version = document.get("apiVersion") or info.api_version
+    kind = document.get("kind") or info.kind
+    if api_version != info.api_version:
+        raise BadRequest(
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({info.api_version})"
+        )
+    if kind != info.kind:
+        raise BadRequest(f'{kind} in version "{api_version}" cannot be handled as a {info.kind}')
+    if not isinstance(document.get("metadata") or {}, dict):
+        raise BadRequest(
+            f'{kind} in version "{api_version}" cannot be handled as a {kind}: json: cannot unmarshal '
+            f"{_json_type(document['metadata'])} into Go struct field {kind}.metadata of type v1.ObjectMeta"
+        )
+    return {**document, "apiVersion": api_version, "kind": kind}
+
+
+def warned(response: ApiResponse, warnings: list[str]) -> ApiResponse:
+    """The response with Warning headers, which kubectl prints."""
+    if not warnings:
+        return response
+    return ApiResponse(
+        response.code, {**response.headers, "warning": _warning_header(warnings)}, response.body
+    )
+
+
+def _warning_header(warnings: list[str]) -> str:
+    quoted = [text.replace("\\", "\\\\").replace('"', '\\"') for text in warnings]
+    return ", ".join(f'299 - "{text}"' for text in quoted)
+
+
+def _refuse_depth(document: Any) -> None:
+    """What validates an object walks it by recursion: refuse what is nested deeper than any kind is."""
+    level, depth = [document], 0
+    while level:
+        depth += 1
+        if depth > _MAX_DEPTH:
+            raise BadRequest(f"the body is nested more than {_MAX_DEPTH} levels deep")
+        level = [
+            child
+            for value in level
+            if isinstance(value, dict | list)
+            for child in (value.values() if isinstance(value, dict) else value)
+        ]
+
+
+def _json_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    return "array" if isinstance(value, list) else "string"

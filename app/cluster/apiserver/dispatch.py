@@ -1,0 +1,188 @@
+"""Path and verb to handler: the API server as a function from a request to a response.
+
+Every surface speaks to a cluster through `handle` and `watch`; both are pure but for what a write does to the
+cluster. Mirrors k8s.io/apiserver/pkg/endpoints (installer.go, handlers/).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import orjson
+
+from app.apimachinery.errors import Expired, MethodNotAllowed, NotFound, StatusError
+from app.cluster.apiserver import discovery, paths, reading, writing
+from app.cluster.apiserver.exchange import WATCH_REVISION, ApiRequest, ApiResponse
+from app.cluster.apiserver.negotiation import AGGREGATED_CONTENT_TYPE, Form, negotiate
+from app.cluster.apiserver.paths import Target
+from app.cluster.apiserver.served import Served
+from app.cluster.apiserver.watch import BOOKMARK_AFTER, ENDED, start_of
+
+__all__ = ["ENDED", "WATCH_REVISION", "ApiRequest", "ApiResponse", "handle", "watch"]
+
+_NOT_FOUND = ApiResponse.plain("404 page not found\n", 404)
+_NOT_ALLOWED = "the server does not allow this method on the requested resource"
+
+# Swagger 2.0 without a path, in protobuf: `kubectl create -f` asks for it to word its error on unknown kinds.
+_OPENAPI_V2 = b"\n\x032.0\x12\x15\n\nKubernetes\x12\x07v1.35.7"
+_OPENAPI_V2_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+
+Handler = Callable[[Served, ApiRequest, Target], ApiResponse]
+
+
+def handle(cluster: Served, request: ApiRequest) -> ApiResponse:
+    """Answer one request; a refusal is a Status.
+
+    A watch is answered with what its stream begins with and the header WATCH_REVISION; the rest of the stream
+    comes from `watch`.
+    """
+    try:
+        parts = paths.segments(request.path)
+        fixed = _fixed(parts, request)
+        if fixed is not None:
+            return fixed
+        if not _within_api(parts):
+            return _NOT_FOUND
+        return _resource(cluster, request, paths.target(parts))
+    except StatusError as error:
+        return ApiResponse.failure(error)
+
+
+def watch(cluster: Served, request: ApiRequest, since: int) -> tuple[list[bytes], int]:
+    """What a stream that has seen revision `since` still has to be sent, and the revision it has then seen.
+
+    Each line is a JSON event with its newline. The revision is ENDED after an ERROR event; the caller then
+    closes the stream.
+    """
+    stream = reading.stream(cluster, request, paths.target(paths.segments(request.path)))
+    try:
+        lines = stream.changes(cluster.client.events_since(since, stream.info))
+    except Expired as error:
+        return stream.expired(error), ENDED
+    reached = max(since, cluster.client.revision)
+    if not stream.bookmarks or lines:
+        return lines, reached
+    if reached - since < BOOKMARK_AFTER:
+        return [], since
+    return [stream.bookmark(reached)], reached
+
+
+def _within_api(parts: Sequence[str]) -> bool:
+    if parts[0] == "api":
+        return len(parts) > 2
+    return parts[0] == "apis" and len(parts) > 3 and discovery.api_group(parts[1]) is not None
+
+
+def _resource(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    if target.subresource:
+        handler = _SUBRESOURCES.get((target.subresource, request.method))
+        known = any(part.name == target.subresource for part in discovery.subresources(target.info))
+        if not known:
+            raise NotFound(paths.NO_RESOURCE)
+    elif target.name:
+        handler = _OBJECT.get(request.method)
+    else:
+        handler = _COLLECTION.get(request.method)
+    if handler is None or (target.info.kind == "Binding" and request.method != "POST"):
+        raise MethodNotAllowed(_NOT_ALLOWED)
+    return handler(cluster, request, target)
+
+
+def _list(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    return (
+        _open_watch(cluster, request, target) if request.is_watch else reading.list_(cluster, request, target)
+    )
+
+
+def _get(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    return (
+        _open_watch(cluster, request, target) if request.is_watch else reading.get(cluster, request, target)
+    )
+
+
+def _open_watch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    stream = reading.stream(cluster, request, target)
+    initial = reading.wants_initial_events(request)
+    revision = cluster.client.revision
+    start = start_of(request.param("resourceVersion"))
+    if initial or (start is None and initial is not False):
+        objects = filter(stream.matches, cluster.client.list(target.info, target.namespace or None))
+        lines = stream.initial(objects, revision, mark_end=bool(initial))
+    elif start is None:
+        lines = []
+    else:
+        lines, revision = watch(cluster, request, start)
+    headers = {"content-type": "application/json", WATCH_REVISION: str(revision)}
+    return ApiResponse(200, headers, b"".join(lines))
+
+
+_COLLECTION: dict[str, Handler] = {
+    "GET": _list,
+    "POST": writing.create,
+    "DELETE": writing.delete_collection,
+}
+_OBJECT: dict[str, Handler] = {
+    "GET": _get,
+    "PUT": writing.update,
+    "PATCH": writing.patch,
+    "DELETE": writing.delete,
+}
+_SUBRESOURCES: dict[tuple[str, str], Handler] = {
+    ("binding", "POST"): writing.bind,
+    ("status", "GET"): reading.get,
+    ("status", "PUT"): writing.update,
+    ("status", "PATCH"): writing.patch,
+}
+
+
+def _fixed(parts: Sequence[str], request: ApiRequest) -> ApiResponse | None:
+    """The answers that are the same for every cluster: discovery, version, health."""
+    if request.method != "GET":
+        return None
+    match list(parts):
+        case [""]:
+            return ApiResponse.of({"paths": _root_paths()})
+        case ["healthz" | "readyz" | "livez", *_]:
+            return ApiResponse.plain("ok")
+        case ["version"]:
+            return ApiResponse.of(discovery.VERSION)
+        case ["openapi", "v2"]:
+            return ApiResponse(200, {"content-type": _OPENAPI_V2_TYPE}, _OPENAPI_V2)
+        case ["api" | "apis" as root]:
+            return _discovery_root(request, core=root == "api")
+        case ["apis", group]:
+            found = discovery.api_group(group)
+            return _NOT_FOUND if found is None else _cacheable(_encoded(found))
+        case ["api", version] | ["apis", _, version]:
+            resources = discovery.api_resource_list(parts[1] if len(parts) == 3 else "", version)
+            return _NOT_FOUND if resources is None else _cacheable(_encoded(resources))
+        case _:
+            return None
+
+
+def _root_paths() -> list[str]:
+    groups = [f"/apis/{group}/{version}" for group, version in discovery.group_versions() if group]
+    return ["/api", "/api/v1", "/apis", *groups, "/healthz", "/livez", "/readyz", "/version"]
+
+
+def _discovery_root(request: ApiRequest, *, core: bool) -> ApiResponse:
+    if negotiate(request.accept, Form.AGGREGATED_DISCOVERY) is Form.AGGREGATED_DISCOVERY:
+        return _cacheable(_aggregated(core=core), AGGREGATED_CONTENT_TYPE)
+    return _cacheable(_encoded(discovery.api_versions() if core else discovery.api_group_list()))
+
+
+@cache
+def _aggregated(*, core: bool) -> bytes:
+    return _encoded(discovery.aggregated(core=core))
+
+
+def _encoded(document: Any) -> bytes:
+    return orjson.dumps(document) + b"\n"
+
+
+def _cacheable(body: bytes, content_type: str = "application/json") -> ApiResponse:
+    etag = f'"{hashlib.sha256(body).hexdigest().upper()[:32]}"'
+    return ApiResponse(200, {"content-type": content_type, "etag": etag, "vary": "Accept"}, body)

@@ -1,0 +1,166 @@
+"""POST, PUT, PATCH and DELETE (k8s.io/apiserver/pkg/endpoints/handlers: create.go to delete.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.apimachinery.errors import BadRequest, MethodNotAllowed, UnsupportedMediaType
+from app.apimachinery.meta import Object, name_of, namespace_of
+from app.apis import scheme
+from app.cluster.apiserver import bodies, reading
+from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
+from app.cluster.apiserver.paths import Target
+from app.cluster.apiserver.served import Served
+
+_PATCH_TYPES = (
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+)
+_RETURN_DELETED = (
+    "Pod",
+    "Service",
+    "ServiceAccount",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "ResourceQuota",
+)
+_PROPAGATION = ("Orphan", "Background", "Foreground")
+
+_BINDING = scheme.for_kind("v1", "Binding")
+_SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+
+
+def create(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """POST to a collection: 201 and the object; for a Binding 201 and a Status."""
+    if target.info.namespaced and not target.namespace:
+        raise MethodNotAllowed("the server does not allow this method on the requested resource")
+    obj = bodies.decoded(request, target.info)
+    created = cluster.client.create(obj, target.namespace, **_options(request))
+    if target.info.kind == "Binding":
+        return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
+    return reading.answer(cluster, request, target, created, 201)
+
+
+def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """PUT of an object or of its status."""
+    obj = bodies.decoded(request, target.info)
+    if name_of(obj) != target.name:
+        raise BadRequest(
+            f"the name of the object ({name_of(obj)}) does not match the name on the URL ({target.name})"
+        )
+    options = _options(request)
+    updated = cluster.client.update(obj, target.namespace, subresource=target.subresource, **options)
+    return reading.answer(cluster, request, target, updated)
+
+
+def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """PATCH of an object or of its status, in one of the three patch forms that are JSON."""
+    if request.content_type not in _PATCH_TYPES:
+        raise UnsupportedMediaType(
+            "the body of the request was in an unknown format - accepted media types include: "
+            + ", ".join(_PATCH_TYPES)
+        )
+    document = bodies.json_of(request)
+    if not isinstance(document, dict | list):
+        raise BadRequest("the patch is neither an object nor a list of operations")
+    patched = cluster.client.patch(
+        target.info,
+        target.name,
+        target.namespace,
+        document,
+        request.content_type,
+        target.subresource or None,
+        **_options(request),
+    )
+    return reading.answer(cluster, request, target, patched)
+
+
+def delete(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """DELETE of one object: the object where it lives on or the kind returns it, else a Status."""
+    deleted = _delete(cluster, target, target.name, target.namespace, _delete_options(request))
+    gone = cluster.client.find(target.info, target.name, target.namespace) is None
+    if gone and target.info.kind not in _RETURN_DELETED:
+        details = {"name": target.name, "kind": target.info.plural, "uid": deleted["metadata"]["uid"]}
+        if target.info.group:
+            details["group"] = target.info.group
+        return ApiResponse.of({**_SUCCESS, "details": details})
+    return reading.answer(cluster, request, target, deleted)
+
+
+def delete_collection(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """DELETE of all objects that the selectors leave; the list of them."""
+    options = _delete_options(request)
+    matches = reading.selector(request, target)
+    deleted = [
+        _delete(cluster, target, name_of(obj), namespace_of(obj), options)
+        for obj in cluster.client.list(target.info, target.namespace or None)
+        if matches(obj)
+    ]
+    metadata = {"resourceVersion": str(cluster.client.revision)}
+    info = target.info
+    return ApiResponse.of(
+        {"kind": f"{info.kind}List", "apiVersion": info.api_version, "metadata": metadata, "items": deleted}
+    )
+
+
+def bind(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """POST to pods/NAME/binding: assign the pod to a node."""
+    binding = bodies.decoded(request, _BINDING)
+    if name_of(binding) not in ("", target.name):
+        raise BadRequest("name in URL does not match name in Binding object")
+    metadata = {**(binding.get("metadata") or {}), "name": target.name, "namespace": target.namespace}
+    cluster.client.bind(target.namespace, target.name, {**binding, "metadata": metadata})
+    return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
+
+
+def _options(request: ApiRequest) -> dict[str, Any]:
+    validation = request.param("fieldValidation") or "Warn"
+    if validation not in bodies.FIELD_VALIDATION:
+        raise BadRequest(
+            f'fieldValidation: Unsupported value: "{validation}": '
+            'supported values: "Ignore", "Warn", "Strict"'
+        )
+    return {
+        "dry_run": _dry_run([value for name, value in request.query if name == "dryRun"]),
+        "field_manager": request.param("fieldManager"),
+        "field_validation": "Strict" if validation == "Strict" else "Ignore",
+    }
+
+
+def _dry_run(values: Sequence[str]) -> bool:
+    for value in values:
+        if value != "All":
+            raise BadRequest(f'dryRun: Unsupported value: "{value}": supported values: "All"')
+    return bool(values)
+
+
+def _delete_options(request: ApiRequest) -> dict[str, Any]:
+    body = bodies.json_of(request) if request.body else {}
+    if not isinstance(body, dict):
+        raise BadRequest("DeleteOptions is not an object")
+    grace = body.get("gracePeriodSeconds", request.number("gracePeriodSeconds"))
+    if grace is not None and (not isinstance(grace, int) or isinstance(grace, bool) or grace < 0):
+        raise BadRequest("gracePeriodSeconds must be a whole number of seconds, not negative")
+    propagation = body.get("propagationPolicy") or request.param("propagationPolicy") or None
+    if propagation is not None and propagation not in _PROPAGATION:
+        raise BadRequest(
+            f'propagationPolicy: Unsupported value: "{propagation}": supported values: '
+            '"Foreground", "Background", "Orphan"'
+        )
+    if propagation is None and body.get("orphanDependents"):
+        propagation = "Orphan"
+    dry_runs = body.get("dryRun") or [value for name, value in request.query if name == "dryRun"]
+    preconditions = body.get("preconditions")
+    uid = preconditions.get("uid") if isinstance(preconditions, dict) else ""
+    return {
+        "grace_seconds": grace,
+        "propagation": propagation,
+        "uid": str(uid or ""),
+        "dry_run": _dry_run(dry_runs if isinstance(dry_runs, list) else [str(dry_runs)]),
+    }
+
+
+def _delete(cluster: Served, target: Target, name: str, namespace: str, options: dict[str, Any]) -> Object:
+    return cluster.client.delete(target.info, name, namespace, **options)
