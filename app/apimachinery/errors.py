@@ -20,19 +20,37 @@ Mirrors k8s.io/apimachinery/pkg/api/errors/errors.go. Surfaces (kubeapi, kubectl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from app.apimachinery.messages import Message
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Where in the refused object the fault is, and what to write instead. Not part of the `Status` body.
+
+    `path` is a field path as the API prints it (`spec.tolerations[0].effect`), empty for the whole object.
+    """
+
+    path: str
+    advice: Message | None = None
 
 
 class StatusError(Exception):
-    """An API failure that prints as a `Status` body."""
+    """An API failure that prints as a `Status` body; `hints` help a person to find and mend it."""
 
     code: ClassVar[int] = 500
     reason: ClassVar[str] = "InternalError"
 
-    def __init__(self, message: str, *, details: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str, *, details: dict[str, Any] | None = None, hints: Sequence[Hint] = ()
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.details = details or {}
+        self.hints = tuple(hints)
 
     def status(self) -> dict[str, Any]:
         """The `Status` object that the API server answers with."""

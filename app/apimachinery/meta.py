@@ -44,3 +44,12 @@ def controller_of(obj: Mapping[str, Any]) -> dict[str, Any] | None:
         if reference.get("controller"):
             return dict(reference)
     return None
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of a JSON value; several times faster than copy.deepcopy, because JSON holds no cycles."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value

@@ -80,5 +80,7 @@ def _say_address(database: Database, address: str) -> None:
     with database.session() as session:
         token = accounts.create_setup_link(session) if not accounts.has_administrator(session) else None
     if token:
-        print(f"Administrator    {address}/setup/{token}   (works once: its opener becomes the first administrator)")
+        print(
+            f"Administrator    {address}/setup/{token}   (works once: its opener becomes the first administrator)"
+        )
     sys.stdout.flush()

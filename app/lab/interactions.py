@@ -187,6 +187,12 @@ def _terminal(request: Request) -> Reply:
     return Reply(output, lab.dump())
 
 
+def _prompt(request: Request) -> Reply:
+    """The prompt of a machine's shell; running an empty line changes nothing that is kept."""
+    lab = LabState.load(request.state)
+    return Reply({"prompt": shell.run_line(lab.shells.get(request.params["machine"]), "").prompt})
+
+
 def _api(request: Request) -> Reply:
     """One request of the Kubernetes API; the state is returned only where the request changed the store."""
     lab = request.lab()
@@ -240,6 +246,7 @@ OPERATIONS: dict[str, Callable[[Request], Reply]] = {
     "check": _check,
     "submit": _submit,
     "terminal": _terminal,
+    "prompt": _prompt,
     "api": _api,
     "watch": _watch,
     "parse": _parse,

@@ -43,12 +43,18 @@ def draw(cluster: Cluster) -> Picture:
 
 def _node(node: meta.Object, pods: Iterable[meta.Object]) -> NodeView:
     name = meta.name_of(node)
-    mine = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") == name and not helpers.is_terminal(pod)]
+    mine = [
+        pod
+        for pod in pods
+        if (pod.get("spec") or {}).get("nodeName") == name and not helpers.is_terminal(pod)
+    ]
     labels = meta.labels_of(node)
     spec, status = node.get("spec") or {}, node.get("status") or {}
     allocatable = status.get("allocatable") or status.get("capacity") or {}
     roles = sorted(label.removeprefix(_ROLE) for label in labels if label.startswith(_ROLE))
-    ready = any(c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or [])
+    ready = any(
+        c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or []
+    )
     return NodeView(
         name=name,
         roles=tuple(roles),
@@ -69,7 +75,12 @@ def _gauge(resource: str, allocatable: Mapping[str, Any], pods: Iterable[meta.Ob
         total = total + helpers.pod_requests(pod).get(resource, zero)
     capacity = quantity.parse(str(allocatable.get(resource, "0")))
     if resource == "cpu":
-        return Gauge(total.milli_value(), capacity.milli_value(), f"{total.milli_value()}m", f"{capacity.milli_value()}m")
+        return Gauge(
+            total.milli_value(),
+            capacity.milli_value(),
+            f"{total.milli_value()}m",
+            f"{capacity.milli_value()}m",
+        )
     return Gauge(total.value(), capacity.value(), _mebibytes(total.value()), _mebibytes(capacity.value()))
 
 

@@ -67,7 +67,9 @@ class WorkerPool:
     `handler` must be an importable function: the child looks it up by name.
     """
 
-    def __init__(self, size: int, handler: Handler, limits: Limits | None = None, preload: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, size: int, handler: Handler, limits: Limits | None = None, preload: tuple[str, ...] = ()
+    ) -> None:
         self.limits = limits or Limits()
         self._handler = handler
         self._context = multiprocessing.get_context("forkserver")

@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 
 def handle(request: bytes) -> bytes:
@@ -27,6 +28,5 @@ def handle(request: bytes) -> bytes:
         while True:
             hoard.append(bytearray(50_000_000))
     if verb == b"write":
-        with open(rest, "wb") as file:
-            file.write(b"x" * 10)
+        Path(os.fsdecode(rest)).write_bytes(b"x" * 10)
     raise ValueError(verb)

@@ -1,0 +1,77 @@
+"""What every loop of the cluster (controller, scheduler process, kubelet) is given and keeps.
+
+A loop is level-triggered: it is told what changed and which of its timers fired, and brings the cluster closer to
+what it wants by writing through the client. Loops meet nowhere but in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from app.apimachinery.clock import Instant, SimulatedClock
+from app.cluster.client import Client
+from app.cluster.events import Recorder
+from app.cluster.store import WatchEvent
+from app.cluster.timers import Timers
+
+
+@dataclass(frozen=True)
+class Context:
+    """One run of one loop.
+
+    `state` is the loop's own memory: JSON values only, kept in the snapshot. `full` says that changes were lost
+    (a compacted log) and everything must be looked at again.
+    """
+
+    loop: str
+    client: Client
+    clock: SimulatedClock
+    timers: Timers
+    recorder: Recorder
+    state: dict[str, Any]
+    seed: int = 0
+    changes: Sequence[WatchEvent] = ()
+    fired: tuple[str, ...] = ()
+    full: bool = False
+
+    @property
+    def now(self) -> Instant:
+        """The simulated instant, in microseconds since the epoch."""
+        return self.clock.now()
+
+    def wake(self, key: str, instant: Instant) -> None:
+        """Run this loop again at `instant`, with `key` among the fired."""
+        self.timers.set(self.loop, key, instant)
+
+    def cancel(self, key: str) -> None:
+        """Forget a wake-up."""
+        self.timers.cancel(self.loop, key)
+
+    def changed(self, *resources: str) -> bool:
+        """Whether any object of these resources changed, or may have."""
+        return self.full or any(change.resource in resources for change in self.changes)
+
+
+class Loop(Protocol):
+    """A module or object that reconciles."""
+
+    NAME: str
+    WATCHES: frozenset[str]
+
+    def sync(self, context: Context) -> None:
+        """Bring the cluster closer to what this loop wants; must be idempotent."""
+
+
+@dataclass(frozen=True)
+class FunctionLoop:
+    """A loop made of a module's `NAME`, `WATCHES` and `sync`."""
+
+    NAME: str
+    WATCHES: frozenset[str]
+    run: Callable[[Context], None] = field(repr=False)
+
+    def sync(self, context: Context) -> None:
+        """Run the module's function."""
+        self.run(context)

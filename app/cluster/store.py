@@ -1,0 +1,252 @@
+"""What etcd is to a cluster: objects under revisions, a watch log, and nothing that knows what the objects mean.
+
+One counter numbers all writes; an object's resourceVersion is the number of its last write. Uids and name
+suffixes are drawn from the seed and a second counter, so the same seed and the same calls give the same bytes.
+Objects go in and out as they are and are never changed in place: a fork shares them.
+Mirrors k8s.io/apiserver/pkg/storage/etcd3/store.go and the watch cache's window.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from app.apimachinery import clock as clocks
+from app.apimachinery import meta
+from app.apimachinery.errors import AlreadyExists, Conflict, Expired, NotFound
+from app.apimachinery.meta import Object
+from app.apis import scheme
+from app.cluster import watch_log
+
+LOG_LIMIT = 500
+"""Events kept for watches; an older resume point gets 410 Expired."""
+
+_SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+
+
+@dataclass(frozen=True)
+class WatchEvent:
+    """One write. `type` is ADDED, MODIFIED or DELETED; `object` carries `revision` as its resourceVersion."""
+
+    revision: int
+    type: str
+    resource: str
+    object: Object
+    previous: Object | None
+
+
+class Store:
+    """All objects of one cluster, by resource (plural) and key (`namespace/name` or `name`)."""
+
+    def __init__(self, clock: clocks.SimulatedClock, seed: int) -> None:
+        self._clock = clock
+        self._seed = seed
+        self._revision = 1
+        self._draws = 0
+        self._objects: dict[str, dict[str, Object]] = {}
+        self._ordered: dict[str, list[Object]] = {}
+        self._log: deque[WatchEvent] = deque(maxlen=LOG_LIMIT)
+        self._compacted = 1
+
+    @property
+    def revision(self) -> int:
+        """The number of the last write."""
+        return self._revision
+
+    @property
+    def clock(self) -> clocks.SimulatedClock:
+        """The cluster's clock."""
+        return self._clock
+
+    def get(self, resource: str, key: str) -> Object | None:
+        """The object, or None."""
+        return self._objects.get(resource, {}).get(key)
+
+    def list(self, resource: str, namespace: str | None = None) -> list[Object]:
+        """The resource's objects in key order; one namespace's only, where named."""
+        ordered = self._ordered.get(resource)
+        if ordered is None:
+            objects = self._objects.get(resource, {})
+            ordered = self._ordered[resource] = [objects[key] for key in sorted(objects)]
+        if namespace is None:
+            return ordered.copy()
+        return [obj for obj in ordered if meta.namespace_of(obj) == namespace]
+
+    def resources(self) -> Iterator[str]:
+        """The resources that have objects, sorted."""
+        return iter(sorted(resource for resource, objects in self._objects.items() if objects))
+
+    def draw_uid(self) -> str:
+        """A new uid in the shape of a version 4 UUID."""
+        digest = bytearray(self._draw())
+        digest[6] = digest[6] & 0x0F | 0x40
+        digest[8] = digest[8] & 0x3F | 0x80
+        text = digest[:16].hex()
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    def draw_suffix(self, length: int = 5) -> str:
+        """Letters for a generated name (k8s.io/apimachinery/pkg/util/rand: String)."""
+        return "".join(_SUFFIX_ALPHABET[byte % len(_SUFFIX_ALPHABET)] for byte in self._draw()[:length])
+
+    def _draw(self) -> bytes:
+        self._draws += 1
+        return hashlib.sha256(f"{self._seed}/{self._draws}".encode()).digest()
+
+    def create(self, resource: str, obj: Object) -> Object:
+        """Store a new object with uid, creationTimestamp and resourceVersion; AlreadyExists where the key is taken."""
+        key = meta.key_of(obj)
+        if self.get(resource, key) is not None:
+            raise already_exists(resource, meta.name_of(obj))
+        given = obj.get("metadata") or {}
+        identity = {
+            "uid": given.get("uid") or self.draw_uid(),
+            "creationTimestamp": given.get("creationTimestamp") or clocks.rfc3339(self._clock.now()),
+        }
+        return self._write("ADDED", resource, key, {**obj, "metadata": {**given, **identity}}, None)
+
+    def update(self, resource: str, obj: Object) -> Object:
+        """Replace an object. A resourceVersion in `obj` must be the stored one.
+
+        Writing what is already there writes nothing and returns the stored object.
+
+        Raises:
+            NotFound: there is no such object.
+            Conflict: the resourceVersion is stale.
+        """
+        key = meta.key_of(obj)
+        current = self.get(resource, key)
+        if current is None:
+            raise not_found(resource, meta.name_of(obj))
+        version = (obj.get("metadata") or {}).get("resourceVersion")
+        if version and version != current["metadata"]["resourceVersion"]:
+            raise modified(resource, meta.name_of(obj))
+        metadata = {**obj["metadata"], "resourceVersion": current["metadata"]["resourceVersion"]}
+        changed = {**obj, "metadata": metadata}
+        if changed == current:
+            return current
+        return self._write("MODIFIED", resource, key, changed, current)
+
+    def delete(self, resource: str, key: str) -> Object:
+        """Remove an object and return it as it was; NotFound where there is none."""
+        current = self.get(resource, key)
+        if current is None:
+            raise not_found(resource, key.rpartition("/")[2])
+        self._revision += 1
+        del self._objects[resource][key]
+        self._ordered.pop(resource, None)
+        self._append(WatchEvent(self._revision, "DELETED", resource, self._stamped(current), current))
+        return current
+
+    def _write(self, kind: str, resource: str, key: str, obj: Object, previous: Object | None) -> Object:
+        self._revision += 1
+        stored = self._stamped(obj)
+        self._objects.setdefault(resource, {})[key] = stored
+        self._ordered.pop(resource, None)
+        self._append(WatchEvent(self._revision, kind, resource, stored, previous))
+        return stored
+
+    def _stamped(self, obj: Object) -> Object:
+        return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self._revision)}}
+
+    def _append(self, event: WatchEvent) -> None:
+        if len(self._log) == LOG_LIMIT:
+            self._compacted = self._log[0].revision
+        self._log.append(event)
+
+    def events_since(self, revision: int, resource: str | None = None) -> list[WatchEvent]:
+        """The writes after `revision`, oldest first; one resource's only, where named.
+
+        Raises:
+            Expired: the log no longer reaches back to `revision`.
+        """
+        if revision < self._compacted:
+            raise Expired(f"too old resource version: {revision} ({self._compacted})")
+        fresh: list[WatchEvent] = []
+        for event in reversed(self._log):
+            if event.revision <= revision:
+                break
+            if resource is None or event.resource == resource:
+                fresh.append(event)
+        fresh.reverse()
+        return fresh
+
+    def fork(self, clock: clocks.SimulatedClock) -> Store:
+        """An independent store with the same contents; the objects themselves are shared."""
+        other = Store(clock, self._seed)
+        other._revision, other._draws, other._compacted = self._revision, self._draws, self._compacted
+        other._objects = {resource: dict(objects) for resource, objects in self._objects.items()}
+        other._log = self._log.copy()
+        return other
+
+    def state(self) -> dict[str, Any]:
+        """Everything as JSON values; `restore` is the inverse."""
+        return {
+            "seed": self._seed,
+            "revision": self._revision,
+            "draws": self._draws,
+            "compacted": self._compacted,
+            "objects": {
+                resource: [obj for _, obj in sorted(objects.items())]
+                for resource, objects in sorted(self._objects.items())
+                if objects
+            },
+            "log": watch_log.pack(_rows(self._log), self._objects),
+        }
+
+    @classmethod
+    def restore(cls, state: dict[str, Any], clock: clocks.SimulatedClock) -> Store:
+        """A store from what `state` gave."""
+        store = cls(clock, state["seed"])
+        store._revision, store._draws = state["revision"], state["draws"]
+        store._compacted = state["compacted"]
+        store._objects = {
+            resource: {meta.key_of(obj): obj for obj in objects}
+            for resource, objects in state["objects"].items()
+        }
+        store._log.extend(WatchEvent(*row) for row in watch_log.unpack(state["log"], store._objects))
+        return store
+
+
+def _rows(log: Iterable[WatchEvent]) -> list[watch_log.Row]:
+    return [(event.revision, event.type, event.resource, event.object, event.previous) for event in log]
+
+
+def not_found(resource: str, name: str) -> NotFound:
+    """`pods "bee" not found`, with the details that clients read."""
+    return NotFound(f'{_named(resource)} "{name}" not found', details=_details(resource, name))
+
+
+def already_exists(resource: str, name: str) -> AlreadyExists:
+    """`pods "bee" already exists`."""
+    return AlreadyExists(f'{_named(resource)} "{name}" already exists', details=_details(resource, name))
+
+
+def modified(resource: str, name: str) -> Conflict:
+    """The Conflict of optimistic locking (apiserver/pkg/registry/generic/registry: OptimisticLockErrorMsg)."""
+    return conflict(
+        resource,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+    )
+
+
+def conflict(resource: str, name: str, problem: str, subresource: str = "") -> Conflict:
+    """`Operation cannot be fulfilled on pods "bee": …`."""
+    named = f"{_named(resource)}/{subresource}" if subresource else _named(resource)
+    details = _details(resource, name)
+    if subresource:
+        details["kind"] = f"{details['kind']}/{subresource}"
+    return Conflict(f'Operation cannot be fulfilled on {named} "{name}": {problem}', details=details)
+
+
+def _named(resource: str) -> str:
+    return scheme.for_resource(resource).group_resource
+
+
+def _details(resource: str, name: str) -> dict[str, Any]:
+    info = scheme.for_resource(resource)
+    details = {"name": name, "kind": info.plural}
+    return {**details, "group": info.group} if info.group else details
