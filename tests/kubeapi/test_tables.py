@@ -19,7 +19,11 @@ def pod(*containers, phase="Running", spec=None, init=(), conditions=(), **metad
     if init:
         status["initContainerStatuses"] = list(init)
     names = [{"name": f"c{index}"} for index, _ in enumerate(containers)] or [{"name": "c0"}]
-    return {"metadata": metadata(**metadata_more), "spec": {"containers": names, **(spec or {})}, "status": status}
+    return {
+        "metadata": metadata(**metadata_more),
+        "spec": {"containers": names, **(spec or {})},
+        "status": status,
+    }
 
 
 def running(ready=True, **more):
@@ -31,7 +35,12 @@ def waiting(reason):
 
 
 def ended(code=0, reason="Completed", **more):
-    return {"name": "c0", "ready": False, "restartCount": 0, "state": {"terminated": {"exitCode": code, "reason": reason, **more}}}
+    return {
+        "name": "c0",
+        "ready": False,
+        "restartCount": 0,
+        "state": {"terminated": {"exitCode": code, "reason": reason, **more}},
+    }
 
 
 @pytest.mark.parametrize(
@@ -79,15 +88,31 @@ def test_a_duration_has_at_most_two_units(seconds, text):
         (pod(ended(), running()), "NotReady"),
         (pod(ended(), running(), conditions=[{"type": "Ready", "status": "True"}]), "Running"),
         (
-            pod(phase="Pending", conditions=[{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]),
+            pod(
+                phase="Pending",
+                conditions=[{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}],
+            ),
             "SchedulingGated",
         ),
         (
-            pod(waiting("PodInitializing"), phase="Pending", spec={"initContainers": [{"name": "c0"}, {"name": "i1"}]}, init=[ended(), {"name": "i1", "state": {}}]),
+            pod(
+                waiting("PodInitializing"),
+                phase="Pending",
+                spec={"initContainers": [{"name": "c0"}, {"name": "i1"}]},
+                init=[ended(), {"name": "i1", "state": {}}],
+            ),
             "Init:1/2",
         ),
-        (pod(phase="Pending", spec={"initContainers": [{"name": "c0"}]}, init=[ended(2, "")]), "Init:ExitCode:2"),
-        (pod(phase="Pending", spec={"initContainers": [{"name": "c0"}]}, init=[waiting("ImagePullBackOff")]), "Init:ImagePullBackOff"),
+        (
+            pod(phase="Pending", spec={"initContainers": [{"name": "c0"}]}, init=[ended(2, "")]),
+            "Init:ExitCode:2",
+        ),
+        (
+            pod(
+                phase="Pending", spec={"initContainers": [{"name": "c0"}]}, init=[waiting("ImagePullBackOff")]
+            ),
+            "Init:ImagePullBackOff",
+        ),
     ],
 )
 def test_the_status_of_a_pod_follows_its_containers(obj, status):
@@ -107,7 +132,10 @@ def cells(resource, obj):
 
 
 def test_a_pod_row_counts_ready_containers_and_restarts():
-    obj = pod(running(restartCount=2, lastState={"terminated": {"finishedAt": "2026-03-01T11:58:00Z"}}), waiting("CrashLoopBackOff"))
+    obj = pod(
+        running(restartCount=2, lastState={"terminated": {"finishedAt": "2026-03-01T11:58:00Z"}}),
+        waiting("CrashLoopBackOff"),
+    )
     obj["spec"]["nodeName"] = "node01"
     obj["status"]["podIPs"] = [{"ip": "10.244.1.5"}]
     assert cells("pods", obj) == {
@@ -125,17 +153,25 @@ def test_a_pod_row_counts_ready_containers_and_restarts():
 
 def test_a_restartable_init_container_counts_as_a_container():
     sidecar = {"name": "log", "ready": True, "started": True, "restartCount": 1, "state": {"running": {}}}
-    obj = pod(running(), spec={"initContainers": [{"name": "log", "restartPolicy": "Always"}]}, init=[sidecar])
+    obj = pod(
+        running(), spec={"initContainers": [{"name": "log", "restartPolicy": "Always"}]}, init=[sidecar]
+    )
     row = cells("pods", obj)
     assert (row["Ready"], row["Status"], row["Restarts"]) == ("2/2", "Running", "1")
 
 
 def test_readiness_gates_count_conditions_that_are_true():
-    obj = pod(running(), spec={"readinessGates": [{"conditionType": "a"}, {"conditionType": "b"}]}, conditions=[{"type": "a", "status": "True"}])
+    obj = pod(
+        running(),
+        spec={"readinessGates": [{"conditionType": "a"}, {"conditionType": "b"}]},
+        conditions=[{"type": "a", "status": "True"}],
+    )
     assert cells("pods", obj)["Readiness Gates"] == "1/2"
 
 
-@pytest.mark.parametrize(("phase", "reason"), [("Succeeded", "Succeeded"), ("Failed", "Failed"), ("Running", None)])
+@pytest.mark.parametrize(
+    ("phase", "reason"), [("Succeeded", "Succeeded"), ("Failed", "Failed"), ("Running", None)]
+)
 def test_a_finished_pod_carries_a_completed_condition(phase, reason):
     row = tables.table(tables.printer_for("pods"), [pod(running(), phase=phase)], NOW)["rows"][0]
     assert [c["reason"] for c in row.get("conditions", [])] == ([reason] if reason else [])
@@ -151,7 +187,11 @@ def test_a_finished_pod_carries_a_completed_condition(phase, reason):
     ],
 )
 def test_the_status_of_a_node_says_whether_it_is_cordoned(status, spec, text):
-    node = {"metadata": metadata(), "spec": spec, "status": {"conditions": [{"type": "Ready", "status": status}]}}
+    node = {
+        "metadata": metadata(),
+        "spec": spec,
+        "status": {"conditions": [{"type": "Ready", "status": status}]},
+    }
     assert core.node_status(node) == text
 
 
@@ -160,7 +200,11 @@ def test_a_node_without_conditions_is_unknown():
 
 
 def test_node_roles_come_from_labels():
-    labels = {"node-role.kubernetes.io/control-plane": "", "kubernetes.io/role": "edge", "node-role.kubernetes.io/": ""}
+    labels = {
+        "node-role.kubernetes.io/control-plane": "",
+        "kubernetes.io/role": "edge",
+        "node-role.kubernetes.io/": "",
+    }
     assert core.node_roles({"metadata": {"labels": labels}}) == "control-plane,edge"
     assert core.node_roles({"metadata": {}}) == "<none>"
 
@@ -211,7 +255,10 @@ TEMPLATE = {
         "containers": [{"name": "c", "image": "nginx"}, {"name": "d", "image": "redis:7"}],
     }
 }
-SELECTOR = {"matchLabels": {"tier": "fe", "app": "web"}, "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["b", "a"]}]}
+SELECTOR = {
+    "matchLabels": {"tier": "fe", "app": "web"},
+    "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["b", "a"]}],
+}
 
 
 @pytest.mark.parametrize(
@@ -219,7 +266,10 @@ SELECTOR = {"matchLabels": {"tier": "fe", "app": "web"}, "matchExpressions": [{"
     [
         (
             "deployments.apps",
-            {"spec": {"replicas": 3, "template": TEMPLATE, "selector": SELECTOR}, "status": {"readyReplicas": 2, "updatedReplicas": 3, "availableReplicas": 2}},
+            {
+                "spec": {"replicas": 3, "template": TEMPLATE, "selector": SELECTOR},
+                "status": {"readyReplicas": 2, "updatedReplicas": 3, "availableReplicas": 2},
+            },
             ["web", "2/3", 3, 2, "90s", "c,d", "nginx,redis:7", "app=web,env notin (a,b),tier=fe"],
         ),
         (
@@ -229,30 +279,63 @@ SELECTOR = {"matchLabels": {"tier": "fe", "app": "web"}, "matchExpressions": [{"
         ),
         (
             "daemonsets.apps",
-            {"spec": {"template": TEMPLATE, "selector": SELECTOR}, "status": {"desiredNumberScheduled": 2, "currentNumberScheduled": 2, "numberReady": 1}},
-            ["web", 2, 2, 1, 0, 0, "a=b,disk=ssd", "90s", "c,d", "nginx,redis:7", "app=web,env notin (a,b),tier=fe"],
+            {
+                "spec": {"template": TEMPLATE, "selector": SELECTOR},
+                "status": {"desiredNumberScheduled": 2, "currentNumberScheduled": 2, "numberReady": 1},
+            },
+            [
+                "web",
+                2,
+                2,
+                1,
+                0,
+                0,
+                "a=b,disk=ssd",
+                "90s",
+                "c,d",
+                "nginx,redis:7",
+                "app=web,env notin (a,b),tier=fe",
+            ],
         ),
         ("configmaps", {"data": {"a": "1", "b": "2"}, "binaryData": {"c": "="}}, ["web", 3, "90s"]),
         ("secrets", {"type": "Opaque", "data": {"a": ""}}, ["web", "Opaque", 1, "90s"]),
         ("serviceaccounts", {}, ["web", 0, "90s"]),
         ("namespaces", {"status": {"phase": "Active"}}, ["web", "Active", "90s"]),
-        ("priorityclasses.scheduling.k8s.io", {"value": 1000, "preemptionPolicy": "Never"}, ["web", 1000, False, "90s", "Never"]),
+        (
+            "priorityclasses.scheduling.k8s.io",
+            {"value": 1000, "preemptionPolicy": "Never"},
+            ["web", 1000, False, "90s", "Never"],
+        ),
         ("roles.rbac.authorization.k8s.io", {}, ["web", "2026-03-01T11:58:30Z"]),
         (
             "clusterrolebindings.rbac.authorization.k8s.io",
             {
                 "roleRef": {"kind": "ClusterRole", "name": "view"},
-                "subjects": [{"kind": "User", "name": "ann"}, {"kind": "ServiceAccount", "name": "s", "namespace": "kube-system"}],
+                "subjects": [
+                    {"kind": "User", "name": "ann"},
+                    {"kind": "ServiceAccount", "name": "s", "namespace": "kube-system"},
+                ],
             },
             ["web", "ClusterRole/view", "90s", "ann", "", "kube-system/s"],
         ),
         ("poddisruptionbudgets.policy", {"spec": {"minAvailable": 2}}, ["web", "2", "N/A", 0, "90s"]),
         (
             "services",
-            {"spec": {"type": "NodePort", "clusterIPs": ["10.96.0.9"], "ports": [{"port": 80, "nodePort": 30080, "protocol": "TCP"}], "selector": {"a": "b"}}},
+            {
+                "spec": {
+                    "type": "NodePort",
+                    "clusterIPs": ["10.96.0.9"],
+                    "ports": [{"port": 80, "nodePort": 30080, "protocol": "TCP"}],
+                    "selector": {"a": "b"},
+                }
+            },
             ["web", "NodePort", "10.96.0.9", "<none>", "80:30080/TCP", "90s", "a=b"],
         ),
-        ("jobs.batch", {"spec": {"completions": 3}, "status": {"succeeded": 1, "startTime": "2026-03-01T11:59:00Z"}}, ["web", "Running", "1/3", "60s", "90s", "", "", "<none>"]),
+        (
+            "jobs.batch",
+            {"spec": {"completions": 3}, "status": {"succeeded": 1, "startTime": "2026-03-01T11:59:00Z"}},
+            ["web", "Running", "1/3", "60s", "90s", "", "", "<none>"],
+        ),
     ],
 )
 def test_each_kind_has_its_row(resource, obj, expected):
@@ -270,9 +353,15 @@ def test_every_printer_fills_all_its_columns_even_for_an_empty_object(resource):
     [
         ("None", None),
         ("Object", {"kind": "Pod", "metadata": {"name": "x"}, "spec": {}}),
-        ("Metadata", {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "x"}}),
+        (
+            "Metadata",
+            {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "x"}},
+        ),
     ],
 )
 def test_a_row_carries_what_the_client_asks_for(include, expected):
     obj = {"kind": "Pod", "metadata": {"name": "x"}, "spec": {}}
-    assert tables.table(tables.printer_for("pods"), [obj], NOW, include_object=include)["rows"][0]["object"] == expected
+    assert (
+        tables.table(tables.printer_for("pods"), [obj], NOW, include_object=include)["rows"][0]["object"]
+        == expected
+    )
