@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.apimachinery import clock, meta, quantity
+from app.apimachinery import meta, quantity
 from app.apis import helpers
-from app.cluster.apiserver import tables
+from app.cluster.apiserver.printers import base, pods
 from app.cluster.cluster import Cluster
 from app.lab import waiting
 from app.lab.views import EventView, Gauge, NodeView, PodView
@@ -33,15 +33,15 @@ class Picture:
 
 def draw(cluster: Cluster) -> Picture:
     """The picture at the cluster's own instant."""
-    pods = cluster.client.list("pods")
+    listed = cluster.client.list("pods")
     return Picture(
-        nodes=tuple(_node(node, pods) for node in cluster.client.list("nodes")),
-        pods=tuple(_pod(cluster, pod) for pod in pods),
+        nodes=tuple(_node(node, listed) for node in cluster.client.list("nodes")),
+        pods=tuple(_pod(cluster, pod) for pod in listed),
         events=tuple(_events(cluster)),
     )
 
 
-def _node(node: meta.Object, pods: Iterable[meta.Object]) -> NodeView:
+def _node(node: meta.Object, listed: Iterable[meta.Object]) -> NodeView:
     name = meta.name_of(node)
     mine = [
         pod
@@ -68,10 +68,10 @@ def _node(node: meta.Object, pods: Iterable[meta.Object]) -> NodeView:
     )
 
 
-def _gauge(resource: str, allocatable: Mapping[str, Any], pods: Iterable[meta.Object]) -> Gauge:
+def _gauge(resource: str, allocatable: Mapping[str, Any], mine: Iterable[meta.Object]) -> Gauge:
     zero = quantity.parse("0")
     total = zero
-    for pod in pods:
+    for pod in mine:
         total = total + helpers.pod_requests(pod).get(resource, zero)
     capacity = quantity.parse(str(allocatable.get(resource, "0")))
     if resource == "cpu":
@@ -104,9 +104,9 @@ def _pod(cluster: Cluster, pod: meta.Object) -> PodView:
         namespace=namespace,
         name=meta.name_of(pod),
         node=str(spec.get("nodeName") or ""),
-        phase=tables.pod_status(pod),
+        phase=pods.status_of(pod),
         scheduler=str(spec.get("schedulerName") or ""),
-        age=_age(cluster, (pod.get("metadata") or {}).get("creationTimestamp")),
+        age=base.age(pod, cluster.now),
         why=waiting.why(cluster, pod),
         attempts=len(cluster.attempts(namespace, meta.name_of(pod))),
         system=namespace == "kube-system" and is_platform(pod),
@@ -134,7 +134,7 @@ def _event(cluster: Cluster, event: meta.Object) -> EventView:
     involved = event.get("involvedObject") or {}
     source = (event.get("source") or {}).get("component") or event.get("reportingComponent") or ""
     return EventView(
-        age=_age(cluster, _seen(event)[0] + "Z"),
+        age=base.since(_seen(event)[0] + "Z", cluster.now),
         type=str(event.get("type", "")),
         reason=str(event.get("reason", "")),
         object=f"{str(involved.get('kind', '')).lower()}/{involved.get('name', '')}",
@@ -143,9 +143,3 @@ def _event(cluster: Cluster, event: meta.Object) -> EventView:
         count=int((event.get("series") or {}).get("count") or event.get("count") or 1),
         namespace=meta.namespace_of(event),
     )
-
-
-def _age(cluster: Cluster, stamp: object) -> str:
-    if not isinstance(stamp, str) or len(stamp) < 2:
-        return "<unknown>"
-    return tables.human_duration(max(0, cluster.now - clock.parse(stamp)))

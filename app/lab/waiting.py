@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.apimachinery import meta
-from app.apimachinery.messages import Message, N_
+from app.apimachinery.messages import N_, Message
 from app.cluster.cluster import Cluster
 
 _CREATING = {"ContainerCreating", "PodInitializing"}

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from app.apimachinery.messages import Message, N_
+from app.apimachinery.messages import N_, Message
 from app.lab.library import UnknownExercise
 from app.lab.service import InteractionFailed, LabBusy, LabNotFound, TooManyLabs
 from app.lab.workers import WorkerCrashed, WorkersBusy, WorkerTimedOut

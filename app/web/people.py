@@ -23,6 +23,7 @@ class PeopleMiddleware:
         self._database = database
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
         if scope["type"] in {"http", "websocket"} and not scope["path"].startswith(_WITHOUT_PEOPLE):
             token = HTTPConnection(scope).cookies.get(SESSION_COOKIE)
             user = await run_in_threadpool(self._find, token) if token else None

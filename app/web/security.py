@@ -52,6 +52,7 @@ class SecurityMiddleware:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
         if scope["type"] not in {"http", "websocket"} or scope["path"].startswith("/k/"):
             await self._app(scope, receive, send)
             return

@@ -170,3 +170,160 @@ def _entrance(request: Request, page: str, user: User | None, form: Form, status
 def _field_of(error: accounts.AccountError) -> str:
     """The field of the form that an error is about."""
     return "password" if isinstance(error, accounts.PasswordTooShort) else "name"
+
+
+def _renewed(request: Request, session: accounts.Session, account: User) -> str:
+    """A new session's token; the old one ends, so a token that somebody planted is worth nothing."""
+    old = request.cookies.get(people.SESSION_COOKIE)
+    if old:
+        accounts.end_session(session, old)
+    return accounts.create_session(session, account.id)
+
+
+def _entered(request: Request, token: str, address: str) -> Response:
+    response = go(address)
+    people.sign_in(request, response, token)
+    return response
+
+
+# One's own account
+
+
+@dataclass
+class _Forms:
+    """The forms of the account page; the one that was refused holds what was typed."""
+
+    about: Form | None = None
+    password: Form = field(default_factory=Form)
+    joining: Form = field(default_factory=Form)
+
+
+@router.get("/account")
+def account_page(request: Request, user: CurrentUser, database: DatabaseDep) -> Response:
+    """Name, language, password and groups."""
+    return _account(request, user, database, _Forms())
+
+
+def _account(
+    request: Request, user: User, database: DatabaseDep, forms: _Forms, status: int = 200
+) -> Response:
+    with database.session() as session:
+        mine = groups.groups_of(session, user.id)
+    return render(
+        request,
+        "account/account.html",
+        status=status,
+        about=forms.about or Form({"display_name": user.display_name or "", "language": user.language or ""}),
+        password=forms.password,
+        joining=forms.joining,
+        mine=mine,
+        role=ROLE_NAMES[user.role],
+    )
+
+
+@router.post("/account")
+def change_account(request: Request, user: CurrentUser, form: Posted, database: DatabaseDep) -> Response:
+    """Save the name that others see and the language."""
+    display_name = form.line("display_name")
+    language = form.values["language"]
+    if language and language not in i18n.LANGUAGES:
+        form.fail("language", N_("This language is not offered."))
+    if not form.ok:
+        return _account(request, user, database, _Forms(about=form), 422)
+    with database.session() as session:
+        accounts.update_profile(session, user.id, display_name=display_name, language=language or None)
+    return go("/account", N_("Saved."))
+
+
+@router.post("/account/password")
+def change_password(
+    request: Request, user: CurrentUser, form: Posted, database: DatabaseDep, throttle: ThrottleDep
+) -> Response:
+    """Set a new password, given the old one. Every other session of the account ends."""
+    if not user.name:
+        return go("/sign-up?next=/account")
+    old, new = _password(form, "old"), _password(form, "new")
+    if not form.ok:
+        return _account(request, user, database, _Forms(password=form), 422)
+    address = address_of(request)
+    wait = throttle.hit("sign-in", user.name, address)
+    if wait:
+        return _too_often(request, wait)
+    try:
+        with hashing, database.session() as session:
+            accounts.change_password(session, user.id, old, new)
+            token = accounts.create_session(session, user.id)
+    except accounts.AccountError as error:
+        form.fail("new" if isinstance(error, accounts.PasswordTooShort) else "old", told(error))
+        return _account(request, user, database, _Forms(password=form), 422)
+    throttle.forgive("sign-in", user.name, address)
+    response = go("/account", N_("The password is changed."))
+    people.sign_in(request, response, token)
+    return response
+
+
+@router.post("/account/groups")
+def join_group(
+    request: Request, user: CurrentUser, form: Posted, database: DatabaseDep, throttle: ThrottleDep
+) -> Response:
+    """Join a group by its code."""
+    code = form.line("code", required=N_("Write the code that your instructor gave you."), longest=64)
+    if not form.ok:
+        return _account(request, user, database, _Forms(joining=form), 422)
+    wait = throttle.hit("join", str(user.id), address_of(request))
+    if wait:
+        return _too_often(request, wait)
+    try:
+        with database.session() as session:
+            group = groups.join(session, user.id, code)
+            name = group.name
+    except groups.GroupError as error:
+        form.fail("code", told(error))
+        return _account(request, user, database, _Forms(joining=form), 422)
+    return go("/account", Message(N_("You are now in the group {group}."), {"group": name}))
+
+
+@router.post("/account/groups/{group_id}/leave")
+def leave_group(group_id: int, user: CurrentUser, database: DatabaseDep) -> Response:
+    """Leave a group. Leaving one that one is not in changes nothing."""
+    with database.session() as session:
+        groups.leave(session, user.id, group_id)
+    return go("/account", N_("You have left the group."))
+
+
+# The first administrator
+
+
+@router.get("/setup/{token}")
+def setup_page(request: Request, token: str, database: DatabaseDep) -> Response:
+    """Ask for a name and a password. The link still works afterwards: only the form uses it up."""
+    with database.session() as session:
+        if not accounts.is_setup_link_open(session, token):
+            return _used_up(request)
+    return render(request, "account/setup.html", form=Form())
+
+
+@router.post("/setup/{token}")
+def setup(request: Request, token: str, form: Posted, database: DatabaseDep) -> Response:
+    """Use the link up and make the administrator, both or neither."""
+    with database.session() as session:
+        if not accounts.is_setup_link_open(session, token):
+            return _used_up(request)
+    name = form.line("name", required=N_("Write the name that you want to sign in with."))
+    password = _password(form)
+    if not form.ok:
+        return render(request, "account/setup.html", status=422, form=form)
+    try:
+        with hashing, database.session() as session:
+            account = accounts.redeem_setup_link(session, token, name, password)
+            session_token = _renewed(request, session, account)
+    except accounts.SetupLinkUsed:
+        return _used_up(request)
+    except accounts.AccountError as error:
+        form.fail(_field_of(error), told(error))
+        return render(request, "account/setup.html", status=422, form=form)
+    return _entered(request, session_token, "/admin")
+
+
+def _used_up(request: Request) -> Response:
+    return render_error(request, 410)
