@@ -79,7 +79,7 @@ function edit(field) {
         syntaxHighlighting(colours),
         look,
         readOnly.of(EditorState.readOnly.of(field.readOnly)),
-        EditorView.contentAttributes.of({ "aria-label": `${label}. ${texts.editor}`, spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": `${label}. ${texts.editor}`, spellcheck: "false", tabindex: "0" }),
         // Ctrl-Enter belongs to the page; the rest of the usual keys to the editor.
         keymap.of([
           ...closeBracketsKeymap,

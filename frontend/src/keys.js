@@ -1,6 +1,7 @@
 // Keys of the workplace. `?` lists them wherever no text is being typed.
 export function keys() {
   const list = document.getElementById("keys");
+  document.querySelector("[data-open-keys]")?.addEventListener("click", () => list.showModal());
   document.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     const command = event.ctrlKey || event.metaKey;

@@ -12,10 +12,26 @@ export function refresh(htmx) {
     const source = document.querySelector("[data-refresh-in]");
     if (!source || document.hidden) return;
     const headers = { "X-Quiet": "1" };
-    htmx.ajax("GET", source.dataset.refreshUrl, { target: source, swap: "morph", headers }).catch(() => {
-      timer = setTimeout(fetch, 15_000); // Unreachable: the picture stays, and is tried again later.
-    });
+    htmx.ajax("GET", source.dataset.refreshUrl, { source, target: source, swap: "morph", headers }).catch(later);
   }
+
+  // Unreachable or refused: the picture stays as it is, and is asked for again later.
+  function later() {
+    clearTimeout(timer);
+    timer = setTimeout(fetch, 15_000);
+  }
+
+  const isQuiet = (detail) => Boolean(detail.requestConfig.headers["X-Quiet"]);
+  document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (!isQuiet(detail) || detail.xhr.status < 400) return;
+    detail.shouldSwap = false;
+    later();
+  });
+  // An answer brings its own picture; an older one that is still on its way must not replace it.
+  document.body.addEventListener("htmx:beforeSend", ({ detail }) => {
+    const source = document.getElementById("cluster");
+    if (source && !isQuiet(detail)) htmx.trigger(source, "htmx:abort");
+  });
 
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) plan();
