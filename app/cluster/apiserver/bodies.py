@@ -12,6 +12,7 @@ import orjson
 
 from app.apimachinery.errors import BadRequest, UnsupportedMediaType
 from app.apimachinery.meta import Object
+from app.apis import decode
 from app.apis.scheme import KindInfo
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 
@@ -65,8 +66,11 @@ def decoded(request: ApiRequest, info: KindInfo) -> Object:
     return {**document, "apiVersion": api_version, "kind": kind}
 
 
-def warned(response: ApiResponse, warnings: list[str]) -> ApiResponse:
-    """The response with Warning headers, which kubectl prints."""
+def warned(response: ApiResponse, request: ApiRequest, obj: Object) -> ApiResponse:
+    """The response to a write, warning of unknown fields where the client neither refuses nor ignores them."""
+    if (request.param("fieldValidation") or "Warn") != "Warn":
+        return response
+    warnings = [problem.text for problem in decode.problems(obj) if problem.kind == "unknown"]
     if not warnings:
         return response
     return ApiResponse(

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from app.apimachinery.errors import Expired, MethodNotAllowed, NotFound, StatusError
-from app.cluster.apiserver import discovery, paths, reading, writing
+from app.cluster.apiserver import discovery, paths, podlogs, reading, scale, writing
 from app.cluster.apiserver.exchange import WATCH_REVISION, ApiRequest, ApiResponse
 from app.cluster.apiserver.negotiation import AGGREGATED_CONTENT_TYPE, Form, negotiate
 from app.cluster.apiserver.paths import Target
@@ -92,15 +92,11 @@ def _resource(cluster: Served, request: ApiRequest, target: Target) -> ApiRespon
 
 
 def _list(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
-    return (
-        _open_watch(cluster, request, target) if request.is_watch else reading.list_(cluster, request, target)
-    )
+    return _open_watch(cluster, request, target) if request.is_watch else reading.list_(cluster, request, target)
 
 
 def _get(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
-    return (
-        _open_watch(cluster, request, target) if request.is_watch else reading.get(cluster, request, target)
-    )
+    return _open_watch(cluster, request, target) if request.is_watch else reading.get(cluster, request, target)
 
 
 def _open_watch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
@@ -132,6 +128,10 @@ _OBJECT: dict[str, Handler] = {
 }
 _SUBRESOURCES: dict[tuple[str, str], Handler] = {
     ("binding", "POST"): writing.bind,
+    ("log", "GET"): podlogs.get,
+    ("scale", "GET"): scale.get,
+    ("scale", "PUT"): scale.update,
+    ("scale", "PATCH"): scale.patch,
     ("status", "GET"): reading.get,
     ("status", "PUT"): writing.update,
     ("status", "PATCH"): writing.patch,

@@ -95,3 +95,6 @@ class Served(Protocol):
     @property
     def client(self) -> Client:
         """The door to the cluster's objects."""
+
+    def logs(self, namespace: str, pod: str, container: str, *, previous: bool = False) -> list[str]:
+        """What a container has printed in its current run, or in the one before."""

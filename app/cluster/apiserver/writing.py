@@ -37,10 +37,10 @@ def create(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     if target.info.namespaced and not target.namespace:
         raise MethodNotAllowed("the server does not allow this method on the requested resource")
     obj = bodies.decoded(request, target.info)
-    created = cluster.client.create(obj, target.namespace, **_options(request))
+    created = cluster.client.create(obj, target.namespace, **write_options(request))
     if target.info.kind == "Binding":
         return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
-    return reading.answer(cluster, request, target, created, 201)
+    return bodies.warned(reading.answer(cluster, request, target, created, 201), request, obj)
 
 
 def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
@@ -50,13 +50,27 @@ def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
         raise BadRequest(
             f"the name of the object ({name_of(obj)}) does not match the name on the URL ({target.name})"
         )
-    options = _options(request)
+    options = write_options(request)
     updated = cluster.client.update(obj, target.namespace, subresource=target.subresource, **options)
-    return reading.answer(cluster, request, target, updated)
+    return bodies.warned(reading.answer(cluster, request, target, updated), request, obj)
 
 
 def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """PATCH of an object or of its status, in one of the three patch forms that are JSON."""
+    patched = cluster.client.patch(
+        target.info,
+        target.name,
+        target.namespace,
+        patch_of(request),
+        request.content_type,
+        target.subresource or None,
+        **write_options(request),
+    )
+    return reading.answer(cluster, request, target, patched)
+
+
+def patch_of(request: ApiRequest) -> dict[str, Any] | list[Any]:
+    """The patch in the body. UnsupportedMediaType for a patch type that is not served, BadRequest."""
     if request.content_type not in _PATCH_TYPES:
         raise UnsupportedMediaType(
             "the body of the request was in an unknown format - accepted media types include: "
@@ -65,16 +79,7 @@ def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     document = bodies.json_of(request)
     if not isinstance(document, dict | list):
         raise BadRequest("the patch is neither an object nor a list of operations")
-    patched = cluster.client.patch(
-        target.info,
-        target.name,
-        target.namespace,
-        document,
-        request.content_type,
-        target.subresource or None,
-        **_options(request),
-    )
-    return reading.answer(cluster, request, target, patched)
+    return document
 
 
 def delete(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
@@ -115,7 +120,8 @@ def bind(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
 
 
-def _options(request: ApiRequest) -> dict[str, Any]:
+def write_options(request: ApiRequest) -> dict[str, Any]:
+    """The options of a write that stand in the query: dryRun, fieldManager, fieldValidation. BadRequest."""
     validation = request.param("fieldValidation") or "Warn"
     if validation not in bodies.FIELD_VALIDATION:
         raise BadRequest(

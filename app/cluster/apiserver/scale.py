@@ -1,0 +1,65 @@
+"""The scale subresource: replicas of a workload as an autoscaling/v1 Scale (pkg/registry/apps/*/storage: ScaleREST)."""
+
+from __future__ import annotations
+
+from app.apimachinery import patch as patches
+from app.apimachinery.errors import BadRequest
+from app.apimachinery.meta import Object
+from app.apis.scheme import KindInfo
+from app.cluster.apiserver import bodies, writing
+from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
+from app.cluster.apiserver.paths import Target
+from app.cluster.apiserver.printers.base import selector_text
+from app.cluster.apiserver.served import Served
+
+_SCALE = KindInfo("autoscaling", "v1", "Scale", "scales", "scale")
+_KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+def get(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """GET: how many replicas are wanted and how many there are."""
+    del request
+    return ApiResponse.of(scale_of(cluster.client.get(target.info, target.name, target.namespace)))
+
+
+def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """PUT: the wanted number of replicas."""
+    return _write(cluster, request, target, bodies.decoded(request, _SCALE))
+
+
+def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """PATCH: the same, by a merge patch."""
+    document = writing.patch_of(request)
+    if not isinstance(document, dict):
+        raise BadRequest("the patch of a scale must be an object")
+    current = scale_of(cluster.client.get(target.info, target.name, target.namespace))
+    return _write(cluster, request, target, patches.merge(current, document))
+
+
+def scale_of(obj: Object) -> Object:
+    """The Scale of a Deployment, ReplicaSet, StatefulSet or ReplicationController."""
+    metadata = obj["metadata"]
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {key: metadata[key] for key in _KEPT if key in metadata},
+        "spec": {"replicas": obj.get("spec", {}).get("replicas", 0)},
+        "status": {
+            "replicas": obj.get("status", {}).get("replicas", 0),
+            "selector": selector_text(obj.get("spec", {}).get("selector")),
+        },
+    }
+
+
+def _write(cluster: Served, request: ApiRequest, target: Target, scale: Object) -> ApiResponse:
+    spec = scale.get("spec")
+    replicas = spec.get("replicas", 0) if isinstance(spec, dict) else None
+    if not isinstance(replicas, int) or isinstance(replicas, bool):
+        raise BadRequest("spec.replicas must be a whole number")
+    change: Object = {"spec": {"replicas": replicas}}
+    version = (scale.get("metadata") or {}).get("resourceVersion")
+    if version:
+        change["metadata"] = {"resourceVersion": version}
+    options = writing.write_options(request)
+    written = cluster.client.patch(target.info, target.name, target.namespace, change, "merge", **options)
+    return ApiResponse.of(scale_of(written))
