@@ -44,9 +44,7 @@ class StatusError(Exception):
     code: ClassVar[int] = 500
     reason: ClassVar[str] = "InternalError"
 
-    def __init__(
-        self, message: str, *, details: dict[str, Any] | None = None, hints: Sequence[Hint] = ()
-    ) -> None:
+    def __init__(self, message: str, *, details: dict[str, Any] | None = None, hints: Sequence[Hint] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.details = details or {}

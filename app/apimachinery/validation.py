@@ -149,8 +149,7 @@ _LABEL_VALUE_TEXT = (
     "and must start and end with an alphanumeric character"
 )
 _QUALIFIED_TEXT = (
-    "must consist of alphanumeric characters, '-', '_' or '.', "
-    "and must start and end with an alphanumeric character"
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 )
 
 
@@ -253,9 +252,7 @@ def env_var_name(value: str) -> list[str]:
         return ["environment variable name must be non-empty"]
     if all(" " <= letter <= "~" and letter != "=" for letter in value):
         return []
-    return [
-        "a valid environment variable name must consist only of printable ASCII characters other than '='"
-    ]
+    return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
 
 
 def port_number(value: int) -> list[str]:

@@ -48,9 +48,7 @@ def run(args: argparse.Namespace) -> int:
     data = build(_definitions())
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     TARGET.write_text(json.dumps(data, sort_keys=True, separators=(",", ":")) + "\n", encoding="utf-8")
-    print(
-        f"{TARGET.name}: {len(data['kinds'])} kinds, {len(data['types'])} types, {TARGET.stat().st_size} bytes"
-    )
+    print(f"{TARGET.name}: {len(data['kinds'])} kinds, {len(data['types'])} types, {TARGET.stat().st_size} bytes")
     return 0
 
 

@@ -203,8 +203,7 @@ class Store:
         store._revision, store._draws = state["revision"], state["draws"]
         store._compacted = state["compacted"]
         store._objects = {
-            resource: {meta.key_of(obj): obj for obj in objects}
-            for resource, objects in state["objects"].items()
+            resource: {meta.key_of(obj): obj for obj in objects} for resource, objects in state["objects"].items()
         }
         store._log.extend(WatchEvent(*row) for row in watch_log.unpack(state["log"], store._objects))
         return store

@@ -1,0 +1,217 @@
+"""What the API server fills in (pkg/apis/*/v1/defaults.go): one function a kind, in one table.
+
+A field that admission fills (service account, priority) is not filled here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.apimachinery import meta
+from app.apimachinery.meta import Object
+from app.apis import pod_defaults
+
+_RBAC_GROUP = "rbac.authorization.k8s.io"
+
+
+def apply(obj: Object) -> Object:
+    """A copy of the object with its kind's defaults."""
+    copy: Object = meta.copied(obj)
+    fill(copy)
+    return copy
+
+
+def fill(obj: Object) -> None:
+    """Fill the defaults into the object itself."""
+    fills = _FILLS.get(f"{obj.get('apiVersion')}/{obj.get('kind')}")
+    if fills is not None:
+        fills(obj)
+
+
+def _deployment(obj: Object) -> None:
+    """SetDefaults_Deployment."""
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    strategy = spec.setdefault("strategy", {})
+    strategy["type"] = strategy.get("type") or "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+    _template(spec)
+
+
+def _replica_set(obj: Object) -> None:
+    """SetDefaults_ReplicaSet."""
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    _template(spec)
+
+
+def _replication_controller(obj: Object) -> None:
+    """SetDefaults_ReplicationController: labels and selector come from the template."""
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+    if labels:
+        spec.setdefault("selector", dict(labels))
+        obj.setdefault("metadata", {}).setdefault("labels", dict(labels))
+    _template(spec)
+
+
+def _daemon_set(obj: Object) -> None:
+    """SetDefaults_DaemonSet."""
+    spec = obj.setdefault("spec", {})
+    strategy = spec.setdefault("updateStrategy", {})
+    strategy["type"] = strategy.get("type") or "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
+    spec.setdefault("revisionHistoryLimit", 10)
+    _template(spec)
+
+
+def _stateful_set(obj: Object) -> None:
+    """SetDefaults_StatefulSet."""
+    spec = obj.setdefault("spec", {})
+    spec["podManagementPolicy"] = spec.get("podManagementPolicy") or "OrderedReady"
+    strategy = spec.setdefault("updateStrategy", {})
+    strategy["type"] = strategy.get("type") or "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
+    spec.setdefault("persistentVolumeClaimRetentionPolicy", {"whenDeleted": "Retain", "whenScaled": "Retain"})
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    _template(spec)
+
+
+def _template(spec: Object) -> None:
+    if spec.get("template") is not None:
+        pod_defaults.template(spec["template"])
+
+
+def _job_spec(spec: Object) -> None:
+    """SetDefaults_Job."""
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    for field, value in (
+        ("parallelism", 1),
+        ("backoffLimit", 6),
+        ("completionMode", "NonIndexed"),
+        ("suspend", False),
+        ("manualSelector", False),
+        ("podReplacementPolicy", "TerminatingOrFailed"),
+    ):
+        spec.setdefault(field, value)
+    _template(spec)
+
+
+def _job(obj: Object) -> None:
+    _job_spec(obj.setdefault("spec", {}))
+
+
+def _cron_job(obj: Object) -> None:
+    """SetDefaults_CronJob: the job's own defaults come when it is made."""
+    spec = obj.setdefault("spec", {})
+    spec["concurrencyPolicy"] = spec.get("concurrencyPolicy") or "Allow"
+    spec.setdefault("suspend", False)
+    spec.setdefault("successfulJobsHistoryLimit", 3)
+    spec.setdefault("failedJobsHistoryLimit", 1)
+    inner = (spec.get("jobTemplate") or {}).get("spec")
+    if inner is not None:
+        _template(inner)
+
+
+def _node(obj: Object) -> None:
+    """SetDefaults_NodeStatus: what is not said to be reserved can be allocated."""
+    status = obj.get("status") or {}
+    if status.get("capacity") and not status.get("allocatable"):
+        status["allocatable"] = dict(status["capacity"])
+
+
+def _secret(obj: Object) -> None:
+    obj["type"] = obj.get("type") or "Opaque"
+
+
+def _service(obj: Object) -> None:
+    """SetDefaults_Service."""
+    spec = obj.setdefault("spec", {})
+    spec["sessionAffinity"] = spec.get("sessionAffinity") or "None"
+    spec["type"] = spec.get("type") or "ClusterIP"
+    for port in spec.get("ports") or []:
+        port["protocol"] = port.get("protocol") or "TCP"
+        if port.get("targetPort") in {None, "", 0}:
+            port["targetPort"] = port.get("port")
+    if spec["type"] in {"ClusterIP", "NodePort", "LoadBalancer"}:
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if spec["type"] in {"NodePort", "LoadBalancer"}:
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+
+
+def _persistent_volume(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec["persistentVolumeReclaimPolicy"] = spec.get("persistentVolumeReclaimPolicy") or "Retain"
+    spec.setdefault("volumeMode", "Filesystem")
+    if spec.get("hostPath") is not None:
+        spec["hostPath"].setdefault("type", "")
+
+
+def _persistent_volume_claim(obj: Object) -> None:
+    obj.setdefault("spec", {}).setdefault("volumeMode", "Filesystem")
+
+
+def _limit_range(obj: Object) -> None:
+    """SetDefaults_LimitRangeItem: missing defaults come from the maximum, missing default requests from those."""
+    for item in (obj.get("spec") or {}).get("limits") or []:
+        if item.get("type") != "Container":
+            continue
+        limits = {**(item.get("max") or {}), **(item.get("default") or {})}
+        requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
+        for field, values in (("default", limits), ("defaultRequest", requests)):
+            if values:
+                item[field] = values
+
+
+def _binding_of_roles(obj: Object) -> None:
+    """SetDefaults_ClusterRoleBinding, SetDefaults_RoleBinding, SetDefaults_Subject."""
+    reference = obj.setdefault("roleRef", {})
+    reference["apiGroup"] = reference.get("apiGroup") or _RBAC_GROUP
+    for subject in obj.get("subjects") or []:
+        if not subject.get("apiGroup") and subject.get("kind") in {"User", "Group"}:
+            subject["apiGroup"] = _RBAC_GROUP
+
+
+def _priority_class(obj: Object) -> None:
+    """SetDefaults_PriorityClass."""
+    obj["preemptionPolicy"] = obj.get("preemptionPolicy") or "PreemptLowerPriority"
+
+
+def _storage_class(obj: Object) -> None:
+    """SetDefaults_StorageClass."""
+    obj.setdefault("reclaimPolicy", "Delete")
+    obj.setdefault("volumeBindingMode", "Immediate")
+
+
+_FILLS: dict[str, Callable[[Object], None]] = {
+    "v1/Pod": pod_defaults.pod,
+    "v1/Node": _node,
+    "v1/Secret": _secret,
+    "v1/Service": _service,
+    "v1/PersistentVolume": _persistent_volume,
+    "v1/PersistentVolumeClaim": _persistent_volume_claim,
+    "v1/LimitRange": _limit_range,
+    "v1/ReplicationController": _replication_controller,
+    "apps/v1/Deployment": _deployment,
+    "apps/v1/ReplicaSet": _replica_set,
+    "apps/v1/DaemonSet": _daemon_set,
+    "apps/v1/StatefulSet": _stateful_set,
+    "batch/v1/Job": _job,
+    "batch/v1/CronJob": _cron_job,
+    f"{_RBAC_GROUP}/v1/RoleBinding": _binding_of_roles,
+    f"{_RBAC_GROUP}/v1/ClusterRoleBinding": _binding_of_roles,
+    "scheduling.k8s.io/v1/PriorityClass": _priority_class,
+    "storage.k8s.io/v1/StorageClass": _storage_class,
+}

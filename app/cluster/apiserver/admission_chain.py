@@ -1,0 +1,47 @@
+"""The admission plugins that are on, in upstream's order: the list a new one is added to.
+
+Mirrors pkg/kubeapiserver/options/plugins.go: AllOrderedPlugins. All mutating ones run, then the object is
+validated, then all validating ones run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.cluster.admission import (
+    default_toleration_seconds,
+    namespace_lifecycle,
+    priority,
+    service_account,
+    taint_nodes_by_condition,
+)
+from app.cluster.attributes import Attributes
+from app.cluster.store import Store
+
+Plugin = Callable[[Attributes, Store], None]
+
+MUTATING: tuple[Plugin, ...] = (
+    namespace_lifecycle.admit,
+    service_account.admit,
+    taint_nodes_by_condition.admit,
+    priority.admit,
+    default_toleration_seconds.admit,
+)
+
+VALIDATING: tuple[Plugin, ...] = (
+    namespace_lifecycle.validate,
+    service_account.validate,
+    priority.validate,
+)
+
+
+def admit(attributes: Attributes, store: Store) -> None:
+    """Let each plugin change the object; Forbidden or another StatusError where one refuses."""
+    for plugin in MUTATING:
+        plugin(attributes, store)
+
+
+def validate(attributes: Attributes, store: Store) -> None:
+    """Let each plugin look at the finished object."""
+    for plugin in VALIDATING:
+        plugin(attributes, store)

@@ -1,0 +1,77 @@
+"""PATCH: the stored object, changed, goes through the update (apiserver/pkg/endpoints/handlers/patch.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.apimachinery import meta
+from app.apimachinery import patch as patches
+from app.apimachinery.errors import BadRequest, UnsupportedMediaType
+from app.apimachinery.meta import Object
+from app.apis import schema
+from app.apis.scheme import KindInfo
+from app.cluster.apiserver.registry import Registry, WriteOptions
+
+_TYPES = {
+    "strategic": "strategic",
+    "merge": "merge",
+    "json": "json",
+    "application/strategic-merge-patch+json": "strategic",
+    "application/merge-patch+json": "merge",
+    "application/json-patch+json": "json",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be patched."""
+
+    info: KindInfo
+    name: str
+    namespace: str = ""
+    subresource: str = ""
+
+
+def patch(
+    registry: Registry,
+    target: Target,
+    changes: Mapping[str, Any] | Sequence[Any],
+    patch_type: str,
+    options: WriteOptions,
+) -> Object:
+    """Apply a patch and store the result.
+
+    Raises:
+        UnsupportedMediaType: a patch type that is not served.
+        BadRequest: a patch that cannot be read.
+        Invalid: a patch that does not fit the object, or a result that is not valid.
+    """
+    known = _TYPES.get(patch_type)
+    if known is None:
+        supported = ", ".join(sorted(name for name in _TYPES if "/" in name))
+        raise UnsupportedMediaType(
+            f"the body of the request was in an unknown format - accepted media types include: {supported}"
+        )
+    current = registry.get(target.info, target.name, target.namespace)
+    changed = _changed(target, current, changes, known)
+    for field, value in (("apiVersion", target.info.api_version), ("kind", target.info.kind)):
+        changed.setdefault(field, value)
+    if meta.name_of(changed) != target.name:
+        raise BadRequest(
+            f"the name of the object ({meta.name_of(changed)}) does not match the name on the URL ({target.name})"
+        )
+    return registry.update(target.info, changed, meta.namespace_of(current), options, target.subresource)
+
+
+def _changed(target: Target, current: Object, changes: Mapping[str, Any] | Sequence[Any], known: str) -> Object:
+    if known == "json":
+        if isinstance(changes, Mapping):
+            raise BadRequest("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+        return patches.json_patch(current, changes)
+    if not isinstance(changes, Mapping):
+        raise BadRequest("json: cannot unmarshal array into Go value of type map[string]interface {}")
+    if known == "merge":
+        return dict(patches.merge(current, changes))
+    return patches.strategic(current, changes, schema.patch_meta(target.info))

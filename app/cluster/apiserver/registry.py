@@ -1,0 +1,278 @@
+"""The generic create, update, delete: decode, default, admit, prepare, validate, store.
+
+Mirrors k8s.io/apiserver/pkg/endpoints/handlers and pkg/registry/generic/registry/store.go. What a kind does
+differently is in its strategy, what the cluster adds is in admission; this module has no kind's name in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.apimachinery import clock as clocks
+from app.apimachinery import meta, validation
+from app.apimachinery.errors import BadRequest, Conflict, MethodNotAllowed
+from app.apimachinery.meta import Object
+from app.apis import defaults, scheme
+from app.apis.scheme import KindInfo
+from app.cluster import store as stores
+from app.cluster.apiserver import admission_chain, decoding, strategies_table
+from app.cluster.apiserver.strategy import Strategy
+from app.cluster.apiserver.validation import objectmeta
+from app.cluster.attributes import DEFAULT_USER, Attributes
+from app.cluster.store import Store
+
+_GENERATED_LIMIT = 58
+_SYSTEM_FIELDS = (
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+    "generation",
+)
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """What comes with a write beside the object.
+
+    `field_validation` is Strict or Ignore; Ignore drops unknown fields silently, as the API does on request.
+    """
+
+    dry_run: bool = False
+    field_manager: str = ""
+    user: str = DEFAULT_USER
+    field_validation: str = "Strict"
+
+
+@dataclass(frozen=True)
+class DeleteOptions:
+    """How to delete (metav1.DeleteOptions): seconds of grace, propagation policy, preconditions."""
+
+    grace_seconds: int | None = None
+    propagation: str = "Background"
+    uid: str = ""
+    dry_run: bool = False
+    user: str = DEFAULT_USER
+
+
+_WRITE = WriteOptions()
+_DELETE = DeleteOptions()
+_FINALIZERS = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
+
+
+class Registry:
+    """All resources of one cluster."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def get(self, info: KindInfo, name: str, namespace: str = "") -> Object:
+        """The stored object; NotFound where there is none."""
+        found = self.store.get(info.plural, key(info, name, namespace))
+        if found is None:
+            raise stores.not_found(info.plural, name)
+        return found
+
+    def create(self, info: KindInfo, obj: Object, namespace: str = "", options: WriteOptions = _WRITE) -> Object:
+        """Store a new object. The given one stays untouched; the stored one is returned."""
+        strategy = strategies_table.strategy_for(info)
+        new = self._decoded(info, obj, namespace, options)
+        metadata = new["metadata"]
+        if metadata.pop("resourceVersion", ""):
+            raise BadRequest("resourceVersion should not be set on objects to be created")
+        for field in _SYSTEM_FIELDS:
+            metadata.pop(field, None)
+        if not metadata.get("name") and metadata.get("generateName"):
+            metadata["name"] = metadata["generateName"][:_GENERATED_LIMIT] + self.store.draw_suffix()
+        attributes = _attributes("CREATE", info, new, None, "", options)
+        admission_chain.admit(attributes, self.store)
+        strategy.prepare_for_create(new)
+        errors = strategy.validate_metadata(new, namespaced=info.namespaced) + strategy.validate(new)
+        _refuse(info, new, errors)
+        admission_chain.validate(attributes, self.store)
+        if options.dry_run:
+            return self._dry_created(info, new)
+        return self.store.create(info.plural, new)
+
+    def _dry_created(self, info: KindInfo, new: Object) -> Object:
+        if self.store.get(info.plural, meta.key_of(new)) is not None:
+            raise stores.already_exists(info.plural, meta.name_of(new))
+        return self.store.fork(self.store.clock).create(info.plural, new)
+
+    def update(
+        self,
+        info: KindInfo,
+        obj: Object,
+        namespace: str = "",
+        options: WriteOptions = _WRITE,
+        subresource: str = "",
+    ) -> Object:
+        """Replace an object, or one subresource of it.
+
+        Raises:
+            NotFound: there is no such object, or the kind has no such subresource.
+            Conflict: the resourceVersion or the uid is another's.
+        """
+        if subresource and subresource not in info.subresources:
+            raise stores.NotFound("the server could not find the requested resource")
+        strategy = strategies_table.strategy_for(info)
+        new = self._decoded(info, obj, namespace, options)
+        old = self.get(info, meta.name_of(new), meta.namespace_of(new))
+        _match_identity(info, new, old)
+        return self._updated(info, strategy, (new, old), options, subresource)
+
+    def _updated(
+        self,
+        info: KindInfo,
+        strategy: Strategy,
+        change: tuple[Object, Object],
+        options: WriteOptions,
+        subresource: str,
+    ) -> Object:
+        new, old = change
+        attributes = _attributes("UPDATE", info, new, old, subresource, options)
+        admission_chain.admit(attributes, self.store)
+        if subresource == "status":
+            strategy.prepare_for_status_update(new, old)
+            errors = strategy.validate_status_update(new, old)
+        elif subresource == "finalize":
+            errors = []
+        else:
+            strategy.prepare_for_update(new, old)
+            errors = strategy.validate_metadata(new, namespaced=info.namespaced)
+            errors += objectmeta.validate_update(new["metadata"], old["metadata"])
+            errors += strategy.validate_update(new, old)
+        _refuse(info, new, errors)
+        admission_chain.validate(attributes, self.store)
+        if options.dry_run:
+            return self.store.fork(self.store.clock).update(info.plural, new)
+        stored = self.store.update(info.plural, new)
+        if _is_finished(stored, strategy):
+            return self.store.delete(info.plural, meta.key_of(stored))
+        return stored
+
+    def _decoded(self, info: KindInfo, obj: Object, namespace: str, options: WriteOptions) -> Object:
+        """The working copy: strictly decoded, defaulted, with the request's namespace."""
+        new = decoding.decoded(info, obj, strict=options.field_validation == "Strict")
+        metadata = new["metadata"] = new.get("metadata") or {}
+        if info.namespaced:
+            given = metadata.get("namespace") or ""
+            if given and namespace and given != namespace:
+                raise BadRequest(
+                    "the namespace of the provided object does not match the namespace sent on the request"
+                )
+            metadata["namespace"] = given or namespace or "default"
+        defaults.fill(new)
+        return new
+
+    def delete(self, info: KindInfo, name: str, namespace: str = "", options: DeleteOptions = _DELETE) -> Object:
+        """Delete an object, or mark it as being deleted; returns it as it is then (or last was).
+
+        Mirrors pkg/registry/generic/registry/store.go: Delete and pkg/registry/rest/delete.go: BeforeDelete.
+        """
+        if info.kind == "Binding":
+            raise MethodNotAllowed("the server does not allow this method on the requested resource")
+        strategy = strategies_table.strategy_for(info)
+        old = self.get(info, name, namespace)
+        if options.uid and options.uid != old["metadata"]["uid"]:
+            raise _uid_conflict(info, name, options.uid, old["metadata"]["uid"])
+        asked = WriteOptions(dry_run=options.dry_run, user=options.user)
+        admission_chain.validate(_attributes("DELETE", info, None, old, "", asked), self.store)
+        store = self.store.fork(self.store.clock) if options.dry_run else self.store
+        marked = self._marked(strategy, old, options)
+        if marked is None:
+            return old
+        if _is_finished(marked, strategy):
+            return store.delete(info.plural, meta.key_of(old))
+        return store.update(info.plural, marked)
+
+    def _marked(self, strategy: Strategy, old: Object, options: DeleteOptions) -> Object | None:
+        """The object with its deletion marked; None where a deletion under way needs no change."""
+        metadata = old["metadata"]
+        grace = max(strategy.grace_seconds(old, options.grace_seconds), 0)
+        finalizers = list(metadata.get("finalizers") or [])
+        wanted = _FINALIZERS.get(options.propagation)
+        if wanted and wanted not in finalizers:
+            finalizers.append(wanted)
+        under_way = metadata.get("deletionGracePeriodSeconds")
+        if metadata.get("deletionTimestamp") and under_way is not None and grace >= under_way and grace > 0:
+            return None
+        new = meta.copied(old)
+        moment = self.store.clock.now() + grace * clocks.SECOND
+        earlier = metadata.get("deletionTimestamp") if under_way == grace else None
+        new["metadata"]["deletionTimestamp"] = earlier or clocks.rfc3339(moment)
+        new["metadata"]["deletionGracePeriodSeconds"] = grace
+        if finalizers:
+            new["metadata"]["finalizers"] = finalizers
+        if strategy.has_generation and not metadata.get("deletionTimestamp"):
+            new["metadata"]["generation"] = int(metadata.get("generation") or 0) + 1
+        strategy.begin_delete(new)
+        return dict(new)
+
+
+def key(info: KindInfo, name: str, namespace: str = "") -> str:
+    """The store's key of a name."""
+    return f"{namespace or 'default'}/{name}" if info.namespaced else name
+
+
+def _is_finished(obj: Object, strategy: Strategy) -> bool:
+    metadata = obj["metadata"]
+    return bool(
+        metadata.get("deletionTimestamp")
+        and not metadata.get("deletionGracePeriodSeconds")
+        and not metadata.get("finalizers")
+        and strategy.may_be_removed(obj)
+    )
+
+
+def _attributes(  # noqa: PLR0913 (a request's parts, all of them)
+    operation: str,
+    info: KindInfo,
+    new: Object | None,
+    old: Object | None,
+    subresource: str,
+    options: WriteOptions,
+) -> Attributes:
+    known: Mapping[str, Any] = new if new is not None else old or {}
+    return Attributes(
+        operation=operation,
+        info=info,
+        name=meta.name_of(known),
+        namespace=meta.namespace_of(known),
+        object=new,
+        old=old,
+        subresource=subresource,
+        user=options.user,
+        dry_run=options.dry_run,
+    )
+
+
+def _match_identity(info: KindInfo, new: Object, old: Object) -> None:
+    """Take over what the system gave the object (rest/update.go: BeforeUpdate)."""
+    metadata, former = new["metadata"], old["metadata"]
+    uid = metadata.get("uid")
+    if uid and uid != former["uid"]:
+        raise _uid_conflict(info, former["name"], uid, former["uid"])
+    for field in _SYSTEM_FIELDS:
+        metadata.pop(field, None)
+        if field in former:
+            metadata[field] = former[field]
+
+
+def _uid_conflict(info: KindInfo, name: str, wanted: str, found: str) -> Conflict:
+    return stores.conflict(
+        info.plural, name, f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+    )
+
+
+def _refuse(info: KindInfo, obj: Object, errors: list[validation.FieldError]) -> None:
+    if errors:
+        raise validation.invalid_object(info.group_kind, meta.name_of(obj), errors)
+
+
+def info_of(name_or_info: str | KindInfo) -> KindInfo:
+    """A kind by any of its names."""
+    return name_or_info if isinstance(name_or_info, KindInfo) else scheme.for_resource(name_or_info)

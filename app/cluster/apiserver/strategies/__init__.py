@@ -1,0 +1,1 @@
+"""One module per API group or kind: what its objects do differently (pkg/registry)."""

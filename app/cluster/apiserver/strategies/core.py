@@ -1,0 +1,105 @@
+"""Core kinds beside Pod and Node (pkg/registry/core)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.apimachinery import validation
+from app.apimachinery.meta import Object
+from app.apimachinery.validation import FieldError
+from app.cluster.apiserver.strategy import Strategy
+from app.cluster.apiserver.validation import core
+
+
+class NamespaceStrategy(Strategy):
+    """Namespaces live on as Terminating until their finalizer is taken off (core/namespace/storage/storage.go)."""
+
+    name_rule = staticmethod(validation.dns1123_label)
+    has_status = True
+
+    def prepare_for_create(self, obj: Object) -> None:
+        """A new namespace is active, holds the finalizer, and is labelled with its name."""
+        super().prepare_for_create(obj)
+        obj["status"] = {"phase": "Active"}
+        finalizers = obj.setdefault("spec", {}).setdefault("finalizers", [])
+        if "kubernetes" not in finalizers:
+            finalizers.append("kubernetes")
+        _label_with_name(obj)
+
+    def prepare_for_update(self, new: Object, old: Object) -> None:
+        """Only the finalize subresource touches the spec."""
+        super().prepare_for_update(new, old)
+        self.keep(new, old, "spec")
+        _label_with_name(new)
+
+    def begin_delete(self, obj: Object) -> None:
+        """Show that it goes."""
+        obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+
+    def may_be_removed(self, obj: Object) -> bool:
+        """Only when the namespace controller has emptied it."""
+        return not (obj.get("spec") or {}).get("finalizers")
+
+    def selectable_fields(self, obj: Object) -> Mapping[str, str]:
+        """Also by phase."""
+        return {**super().selectable_fields(obj), "status.phase": (obj.get("status") or {}).get("phase", "")}
+
+
+def _label_with_name(obj: Object) -> None:
+    metadata = obj["metadata"]
+    if metadata.get("name"):
+        metadata["labels"] = {**(metadata.get("labels") or {}), "kubernetes.io/metadata.name": metadata["name"]}
+
+
+class ConfigMapStrategy(Strategy):
+    """ConfigMaps (core/configmap/strategy.go)."""
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Keys and size."""
+        return core.config_map(obj)
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """And what immutability forbids."""
+        return core.config_map_update(new, old)
+
+
+class EventStrategy(Strategy):
+    """Events (core/event/strategy.go)."""
+
+    def selectable_fields(self, obj: Object) -> Mapping[str, str]:
+        """By the object concerned, the reason, the reporter and the type."""
+        involved = obj.get("involvedObject") or {}
+        source = (obj.get("source") or {}).get("component") or ""
+        parts = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+        return {
+            **super().selectable_fields(obj),
+            **{f"involvedObject.{part}": str(involved.get(part) or "") for part in parts},
+            "reason": obj.get("reason") or "",
+            "reportingComponent": obj.get("reportingComponent") or "",
+            "source": source or obj.get("reportingComponent") or "",
+            "type": obj.get("type") or "",
+        }
+
+
+class SecretStrategy(Strategy):
+    """Secrets (core/secret/strategy.go)."""
+
+    def selectable_fields(self, obj: Object) -> Mapping[str, str]:
+        """Also by type."""
+        return {**super().selectable_fields(obj), "type": obj.get("type") or ""}
+
+
+class ServiceStrategy(Strategy):
+    """Services (core/service/strategy.go)."""
+
+    name_rule = staticmethod(validation.dns1035_label)
+    has_status = True
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "namespaces": NamespaceStrategy(),
+    "configmaps": ConfigMapStrategy(),
+    "events": EventStrategy(),
+    "secrets": SecretStrategy(),
+    "services": ServiceStrategy(),
+}

@@ -1,0 +1,99 @@
+"""How one kind differs from the generic create, update and delete (k8s.io/apiserver/pkg/registry/rest: strategies).
+
+The registry owns the objects that it hands to a strategy: `prepare_*` may change them in place, `validate*` only
+look. A kind without its own strategy is served by `Strategy` as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from app.apimachinery import meta, validation
+from app.apimachinery.meta import Object
+from app.apimachinery.validation import FieldError
+from app.cluster.apiserver.validation import objectmeta
+from app.cluster.apiserver.validation.objectmeta import NameRule
+
+
+class Strategy:
+    """The defaults: spec and status apart where there is a status, no generation, nothing graceful."""
+
+    name_rule: ClassVar[NameRule] = staticmethod(validation.dns1123_subdomain)
+    """What the object may be called."""
+    has_status: ClassVar[bool] = False
+    """Whether `status` is written through the subresource only."""
+    has_generation: ClassVar[bool] = False
+    """Whether `metadata.generation` counts changes of `spec`."""
+
+    def prepare_for_create(self, obj: Object) -> None:
+        """Drop what a client may not set (rest.RESTCreateStrategy: PrepareForCreate)."""
+        if self.has_status:
+            obj.pop("status", None)
+        if self.has_generation:
+            obj["metadata"]["generation"] = 1
+
+    def prepare_for_update(self, new: Object, old: Object) -> None:
+        """Keep what this update may not touch (rest.RESTUpdateStrategy: PrepareForUpdate)."""
+        if self.has_status:
+            self.keep(new, old, "status")
+        if self.has_generation:
+            generation = int(old["metadata"].get("generation") or 1)
+            changed = new.get("spec") != old.get("spec")
+            new["metadata"]["generation"] = generation + 1 if changed else generation
+
+    def prepare_for_status_update(self, new: Object, old: Object) -> None:
+        """Keep everything but the status."""
+        for field in old.keys() | new.keys():
+            if field not in {"status", "metadata"}:
+                self.keep(new, old, field)
+        version = new["metadata"].get("resourceVersion")
+        new["metadata"] = {**old["metadata"], **({"resourceVersion": version} if version else {})}
+
+    @staticmethod
+    def keep(new: Object, old: Object, field: str) -> None:
+        """Put the old field back."""
+        if field in old:
+            new[field] = old[field]
+        else:
+            new.pop(field, None)
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """What is wrong with a new object, beyond its metadata."""
+        del obj
+        return []
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """What is wrong with a change, beyond its metadata."""
+        del old
+        return self.validate(new)
+
+    def validate_status_update(self, new: Object, old: Object) -> list[FieldError]:
+        """What is wrong with a change of the status."""
+        del new, old
+        return []
+
+    def validate_metadata(self, obj: Object, *, namespaced: bool) -> list[FieldError]:
+        """What is wrong with the metadata of a new object."""
+        return objectmeta.validate(obj["metadata"], namespaced=namespaced, name_rule=type(self).name_rule)
+
+    def grace_seconds(self, obj: Object, asked: int | None) -> int:
+        """How long the object lives on after a delete; 0 for at once (rest.RESTGracefulDeleteStrategy)."""
+        del obj, asked
+        return 0
+
+    def begin_delete(self, obj: Object) -> None:
+        """Change the object as its deletion is marked."""
+        del obj
+
+    def may_be_removed(self, obj: Object) -> bool:
+        """Whether nothing of the kind's own holds an object back whose deletion is marked."""
+        del obj
+        return True
+
+    def selectable_fields(self, obj: Object) -> Mapping[str, str]:
+        """The fields that field selectors may name, and their values (registry: GetAttrs)."""
+        fields = {"metadata.name": meta.name_of(obj)}
+        if namespace := meta.namespace_of(obj):
+            fields["metadata.namespace"] = namespace
+        return fields

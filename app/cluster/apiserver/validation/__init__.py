@@ -1,0 +1,1 @@
+"""What the API server refuses, kind by kind and in its own words (pkg/apis/*/validation)."""

@@ -1,0 +1,98 @@
+"""Rules for ObjectMeta (k8s.io/apimachinery/pkg/api/validation/objectmeta.go)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.apimachinery import validation
+from app.apimachinery.messages import Message, N_
+from app.apimachinery.validation import FieldError, forbidden, invalid, required
+
+NameRule = Callable[[str], list[str]]
+
+ANNOTATIONS_LIMIT = 256 * 1024
+"""Bytes of all annotations together (TotalAnnotationSizeLimitB)."""
+
+_IMMUTABLE = "field is immutable"
+
+
+def validate(metadata: Mapping[str, Any], *, namespaced: bool, name_rule: NameRule) -> list[FieldError]:
+    """What is wrong with the metadata of an object (ValidateObjectMetaAccessor)."""
+    errors: list[FieldError] = []
+    generate = metadata.get("generateName") or ""
+    if generate:
+        # A trailing dash is what generated names are made for, so the rule looks at the name as if it went on.
+        errors += [invalid("metadata.generateName", generate, text) for text in name_rule(_without_dash(generate))]
+    name = metadata.get("name") or ""
+    if name:
+        errors += [invalid("metadata.name", name, text, _name_advice(name, name_rule)) for text in name_rule(name)]
+    else:
+        errors.append(required("metadata.name", "name or generateName is required"))
+    errors += _namespace(metadata.get("namespace") or "", namespaced=namespaced)
+    errors += validation.labels(metadata.get("labels") or {}, "metadata.labels")
+    errors += annotations(metadata.get("annotations") or {}, "metadata.annotations")
+    errors += _owner_references(metadata.get("ownerReferences") or [])
+    for index, finalizer in enumerate(metadata.get("finalizers") or []):
+        del index
+        errors += [invalid("metadata.finalizers", finalizer, text) for text in validation.qualified_name(finalizer)]
+    return errors
+
+
+def _without_dash(prefix: str) -> str:
+    return prefix[:-1] + "a" if prefix.endswith("-") and len(prefix) > 1 else prefix
+
+
+def _name_advice(name: str, name_rule: NameRule) -> Message | None:
+    """The nearest name that the rule takes, where there is one."""
+    mended = "".join(letter if letter.isalnum() or letter in "-." else "-" for letter in name.lower()).strip("-.")
+    if not mended or mended == name or name_rule(mended):
+        return None
+    return Message(N_("Write “name: {name}”: names have no capital letters and no underscores."), {"name": mended})
+
+
+def _namespace(namespace: str, *, namespaced: bool) -> list[FieldError]:
+    if not namespaced:
+        return [forbidden("metadata.namespace", "not allowed on this type")] if namespace else []
+    if not namespace:
+        return [required("metadata.namespace")]
+    return [invalid("metadata.namespace", namespace, text) for text in validation.dns1123_label(namespace)]
+
+
+def annotations(values: Mapping[str, Any], field: str) -> list[FieldError]:
+    """Keys and total size of annotations (ValidateAnnotations)."""
+    errors: list[FieldError] = []
+    for key in sorted(values):
+        errors += [invalid(field, key, text) for text in validation.qualified_name(key.lower())]
+    size = sum(len(key.encode()) + len(str(value).encode()) for key, value in values.items())
+    if size > ANNOTATIONS_LIMIT:
+        detail = f"may not be more than {ANNOTATIONS_LIMIT} bytes"
+        errors.append(FieldError(field, validation.ErrorKind.TOO_LONG, None, detail))
+    return errors
+
+
+def _owner_references(references: list[Mapping[str, Any]]) -> list[FieldError]:
+    errors: list[FieldError] = []
+    controllers = 0
+    for index, reference in enumerate(references):
+        field = f"metadata.ownerReferences[{index}]"
+        version = reference.get("apiVersion") or ""
+        if not version:
+            errors.append(invalid(f"{field}.apiVersion", version, "version must not be empty"))
+        for name in ("kind", "name", "uid"):
+            if not reference.get(name):
+                errors.append(invalid(f"{field}.{name}", "", "must not be empty"))
+        controllers += bool(reference.get("controller"))
+    if controllers > 1:
+        detail = "Only one reference can have Controller set to true."
+        errors.append(invalid("metadata.ownerReferences", references, detail))
+    return errors
+
+
+def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+    """What may not change in an update (ValidateObjectMetaAccessorUpdate)."""
+    return [
+        invalid(f"metadata.{name}", new.get(name), _IMMUTABLE)
+        for name in ("name", "namespace", "uid", "creationTimestamp")
+        if (new.get(name) or "") != (old.get(name) or "")
+    ]

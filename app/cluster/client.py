@@ -1,0 +1,166 @@
+"""The only door for whoever reads or changes objects: controllers, kubelets, schedulers, kubectl, checks.
+
+Objects that come back are the stored ones: copy before changing (`meta.copied`). Kinds go by any name that
+kubectl takes: `pods`, `pod`, `po`, `Pod`, `deployments.apps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.apimachinery import labels, meta
+from app.apimachinery.labels import Selector
+from app.apimachinery.meta import Object
+from app.apis import scheme
+from app.apis.scheme import KindInfo
+from app.cluster.apiserver import binding as bindings
+from app.cluster.apiserver import field_selectors, patching, strategies_table
+from app.cluster.apiserver.registry import DeleteOptions, Registry, WriteOptions, info_of
+from app.cluster.attributes import DEFAULT_USER
+from app.cluster.store import Store, WatchEvent
+
+Kind = str | KindInfo
+
+
+class Client:
+    """One user's view of one cluster's API."""
+
+    def __init__(self, registry: Registry, user: str = DEFAULT_USER) -> None:
+        self._registry = registry
+        self._user = user
+
+    @classmethod
+    def over(cls, store: Store, user: str = DEFAULT_USER) -> Client:
+        """A client of the API server that serves `store`."""
+        return cls(Registry(store), user)
+
+    def acting_as(self, user: str) -> Client:
+        """The same API for another user."""
+        return Client(self._registry, user)
+
+    @property
+    def user(self) -> str:
+        """Who asks."""
+        return self._user
+
+    @property
+    def revision(self) -> int:
+        """The number of the cluster's last write: a list's resourceVersion."""
+        return self._registry.store.revision
+
+    def events_since(self, revision: int, kind: Kind | None = None) -> list[WatchEvent]:
+        """The writes after a revision, oldest first; Expired where the log no longer reaches back."""
+        return self._registry.store.events_since(revision, None if kind is None else info_of(kind).plural)
+
+    def get(self, kind: Kind, name: str, namespace: str = "") -> Object:
+        """One object (namespace `default` where none is given); NotFound where there is none."""
+        return self._registry.get(info_of(kind), name, namespace)
+
+    def find(self, kind: Kind, name: str, namespace: str = "") -> Object | None:
+        """One object, or None."""
+        info = info_of(kind)
+        key = f"{namespace or 'default'}/{name}" if info.namespaced else name
+        return self._registry.store.get(info.plural, key)
+
+    def list(
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        label_selector: str | Selector | None = None,
+        field_selector: str | None = None,
+    ) -> list[Object]:
+        """The kind's objects in name order, of one namespace or of all.
+
+        Raises:
+            BadRequest: a selector that cannot be parsed, or a field that the kind cannot be selected by.
+        """
+        info = info_of(kind)
+        found = self._registry.store.list(info.plural, namespace or None)
+        if label_selector is not None:
+            chosen = labels.parse_selector(label_selector) if isinstance(label_selector, str) else label_selector
+            found = [obj for obj in found if chosen.matches(meta.labels_of(obj))]
+        if field_selector:
+            wanted = field_selectors.parse(field_selector)
+            fields_of = strategies_table.strategy_for(info).selectable_fields
+            found = [obj for obj in found if wanted.matches(obj, fields_of)]
+        return found
+
+    def create(  # noqa: PLR0913 (an API call's options, each by name)
+        self,
+        obj: Object,
+        namespace: str = "",
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: str = "Strict",
+        user: str = "",
+    ) -> Object:
+        """Create an object. A Binding binds its pod.
+
+        Raises:
+            NoKindMatchError, BadRequest, Forbidden, NotFound, AlreadyExists, Invalid
+        """
+        info = scheme.of(obj)
+        options = WriteOptions(dry_run, field_manager, user or self._user, field_validation)
+        if info.kind == "Binding":
+            return bindings.create(self._registry, obj, namespace, options)
+        return self._registry.create(info, obj, namespace, options)
+
+    def update(  # noqa: PLR0913 (an API call's options, each by name)
+        self,
+        obj: Object,
+        namespace: str = "",
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: str = "Strict",
+        user: str = "",
+    ) -> Object:
+        """Replace an object. A resourceVersion in it must be the stored one (else Conflict); without one it wins."""
+        options = WriteOptions(dry_run, field_manager, user or self._user, field_validation)
+        return self._registry.update(scheme.of(obj), obj, namespace, options, subresource)
+
+    def update_status(self, obj: Object, namespace: str = "") -> Object:
+        """Replace an object's status and nothing else of it."""
+        return self.update(obj, namespace, subresource="status")
+
+    def patch(  # noqa: PLR0913 (an API call's options, each by name)
+        self,
+        kind: Kind,
+        name: str,
+        namespace: str,
+        patch: Mapping[str, Any] | Sequence[Any],
+        patch_type: str = "strategic",
+        subresource: str | None = None,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        field_validation: str = "Strict",
+    ) -> Object:
+        """Change parts of an object. `patch_type` is `strategic`, `merge` or `json`, or its content type."""
+        options = WriteOptions(dry_run, field_manager, self._user, field_validation)
+        target = patching.Target(info_of(kind), name, namespace, subresource or "")
+        return patching.patch(self._registry, target, patch, patch_type, options)
+
+    def delete(  # noqa: PLR0913 (an API call's options, each by name)
+        self,
+        kind: Kind,
+        name: str,
+        namespace: str = "",
+        grace_seconds: int | None = None,
+        propagation: str | None = None,
+        *,
+        uid: str = "",
+        dry_run: bool = False,
+    ) -> Object:
+        """Delete an object, or mark its deletion; returns it as it then is. `propagation` as in DeleteOptions."""
+        options = DeleteOptions(grace_seconds, propagation or "Background", uid, dry_run, self._user)
+        return self._registry.delete(info_of(kind), name, namespace, options)
+
+    def bind(self, namespace: str, pod: str, binding: Object | str) -> Object:
+        """Assign a pod to a node: a v1 Binding, or the node's name. Returns the bound pod; Conflict where it is bound."""
+        if isinstance(binding, str):
+            binding = bindings.make(pod, namespace, binding)
+        return bindings.bind(self._registry, pod, namespace, binding, WriteOptions(user=self._user))
