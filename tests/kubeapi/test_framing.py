@@ -230,9 +230,7 @@ def test_the_kubeconfig_points_at_the_lab():
     written = yaml.safe_load(kubeconfig("http://lab.example/k/abc", "web"))
     context = written["contexts"][0]["context"]
     assert written["current-context"] == written["contexts"][0]["name"]
-    assert written["clusters"] == [
-        {"name": context["cluster"], "cluster": {"server": "http://lab.example/k/abc"}}
-    ]
+    assert written["clusters"] == [{"name": context["cluster"], "cluster": {"server": "http://lab.example/k/abc"}}]
     assert context["namespace"] == "web"
 
 

@@ -108,9 +108,7 @@ def test_a_duration_has_at_most_two_units(seconds, text):
             "Init:ExitCode:2",
         ),
         (
-            pod(
-                phase="Pending", spec={"initContainers": [{"name": "c0"}]}, init=[waiting("ImagePullBackOff")]
-            ),
+            pod(phase="Pending", spec={"initContainers": [{"name": "c0"}]}, init=[waiting("ImagePullBackOff")]),
             "Init:ImagePullBackOff",
         ),
     ],
@@ -153,9 +151,7 @@ def test_a_pod_row_counts_ready_containers_and_restarts():
 
 def test_a_restartable_init_container_counts_as_a_container():
     sidecar = {"name": "log", "ready": True, "started": True, "restartCount": 1, "state": {"running": {}}}
-    obj = pod(
-        running(), spec={"initContainers": [{"name": "log", "restartPolicy": "Always"}]}, init=[sidecar]
-    )
+    obj = pod(running(), spec={"initContainers": [{"name": "log", "restartPolicy": "Always"}]}, init=[sidecar])
     row = cells("pods", obj)
     assert (row["Ready"], row["Status"], row["Restarts"]) == ("2/2", "Running", "1")
 
@@ -169,9 +165,7 @@ def test_readiness_gates_count_conditions_that_are_true():
     assert cells("pods", obj)["Readiness Gates"] == "1/2"
 
 
-@pytest.mark.parametrize(
-    ("phase", "reason"), [("Succeeded", "Succeeded"), ("Failed", "Failed"), ("Running", None)]
-)
+@pytest.mark.parametrize(("phase", "reason"), [("Succeeded", "Succeeded"), ("Failed", "Failed"), ("Running", None)])
 def test_a_finished_pod_carries_a_completed_condition(phase, reason):
     row = tables.table(tables.printer_for("pods"), [pod(running(), phase=phase)], NOW)["rows"][0]
     assert [c["reason"] for c in row.get("conditions", [])] == ([reason] if reason else [])
@@ -361,7 +355,4 @@ def test_every_printer_fills_all_its_columns_even_for_an_empty_object(resource):
 )
 def test_a_row_carries_what_the_client_asks_for(include, expected):
     obj = {"kind": "Pod", "metadata": {"name": "x"}, "spec": {}}
-    assert (
-        tables.table(tables.printer_for("pods"), [obj], NOW, include_object=include)["rows"][0]["object"]
-        == expected
-    )
+    assert tables.table(tables.printer_for("pods"), [obj], NOW, include_object=include)["rows"][0]["object"] == expected

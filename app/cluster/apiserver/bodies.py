@@ -58,7 +58,7 @@ def decoded(request: ApiRequest, info: KindInfo) -> Object:
         )
     if kind != info.kind:
         raise BadRequest(f'{kind} in version "{api_version}" cannot be handled as a {info.kind}')
-    if not isinstance(document.get("metadata") or {}, dict):
+    if not isinstance(document.get("metadata"), dict | None):
         raise BadRequest(
             f'{kind} in version "{api_version}" cannot be handled as a {kind}: json: cannot unmarshal '
             f"{_json_type(document['metadata'])} into Go struct field {kind}.metadata of type v1.ObjectMeta"

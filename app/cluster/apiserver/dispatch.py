@@ -100,6 +100,7 @@ def _get(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
 
 
 def _open_watch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    request.number("timeoutSeconds")  # refused here where it is none; only the surface has a use for it
     stream = reading.stream(cluster, request, target)
     initial = reading.wants_initial_events(request)
     revision = cluster.client.revision

@@ -15,8 +15,7 @@ JSON = "application/json"
 WATCH_REVISION = "x-watch-revision"
 """Header of the response to a watch: the revision that its body reaches, watch.ENDED where nothing follows."""
 
-_TRUE = ("", "1", "t", "T", "true", "TRUE", "True")
-_FALSE = ("0", "f", "F", "false", "FALSE", "False")
+_FALSE = ("false", "0")
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,8 @@ class ApiRequest:
         return next((pair[1] for pair in self.query if pair[0] == name), default)
 
     def flag(self, name: str) -> bool:
-        """A boolean parameter, as Go's strconv.ParseBool reads it; BadRequest for anything else."""
-        value = next((pair[1] for pair in self.query if pair[0] == name), "false")
-        if value not in _TRUE and value not in _FALSE:
-            raise BadRequest(f'strconv.ParseBool: parsing "{value}": invalid syntax')
-        return value in _TRUE
+        """A boolean parameter: whatever is not `false` or `0` is true (runtime.Convert_Slice_string_To_bool)."""
+        return self.param(name, "false").lower() not in _FALSE
 
     def number(self, name: str) -> int | None:
         """A whole number as a parameter, None where it is missing or empty; BadRequest for anything else."""
@@ -55,8 +51,7 @@ class ApiRequest:
     @property
     def is_watch(self) -> bool:
         """Whether the request asks for a stream of changes."""
-        values = [pair[1] for pair in self.query if pair[0] == "watch"]
-        return self.method == "GET" and bool(values) and values[0] in _TRUE
+        return self.method == "GET" and self.flag("watch")
 
     @property
     def accept(self) -> str:

@@ -60,7 +60,10 @@ def list_(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
 
 def selector(request: ApiRequest, target: Target) -> Callable[[Object], bool]:
     """Whether an object is one that the request is about. BadRequest for selectors that make no sense."""
-    chosen = labels.parse_selector(request.param("labelSelector"))
+    try:
+        chosen = labels.parse_selector(request.param("labelSelector"))
+    except labels.SelectorError as error:
+        raise BadRequest(str(error)) from error
     fields = field_selectors.parse(request.param("fieldSelector"))
     fields_of = strategies_table.strategy_for(target.info).selectable_fields
 
