@@ -22,7 +22,7 @@ htmx.defineExtension("morph", {
     style === "morph" ? Idiomorph.morph(target, fragment.children, morphing) : false,
 });
 
-busy(htmx);
+busy();
 display();
 drafts();
 panes();

@@ -2,17 +2,17 @@
 // (no connection, stopped) are said where the answer would have stood.
 import { texts } from "./texts.js";
 
-export function busy(htmx) {
+export function busy() {
   const bar = document.getElementById("busy");
   const text = bar.querySelector("[data-busy-text]");
   const stop = document.createElement("button");
   stop.type = "button";
   stop.textContent = texts.stop;
-  const running = new Map();
+  const running = new Set();
   let timers = [];
 
-  function start(element, request) {
-    running.set(request, element);
+  function start(request) {
+    running.add(request);
     if (running.size > 1) return;
     timers = [
       setTimeout(() => (bar.hidden = false), 100),
@@ -35,7 +35,7 @@ export function busy(htmx) {
   }
 
   stop.addEventListener("click", () => {
-    for (const element of new Set(running.values())) htmx.trigger(element, "htmx:abort");
+    for (const request of running) request.abort();
   });
 
   function say(target, sentence) {
@@ -48,7 +48,7 @@ export function busy(htmx) {
 
   document.body.addEventListener("htmx:beforeSend", ({ detail }) => {
     if (detail.requestConfig.headers["X-Quiet"]) return;
-    start(detail.elt, detail.xhr);
+    start(detail.xhr);
     for (const button of buttons(detail.elt)) button.setAttribute("aria-disabled", "true");
   });
   document.body.addEventListener("htmx:afterRequest", ({ detail }) => {

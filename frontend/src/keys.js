@@ -27,7 +27,7 @@ function pane(event) {
   if (!target) return;
   event.preventDefault();
   target.dispatchEvent(new CustomEvent("lab:pane", { bubbles: true }));
-  (target.querySelector(".cm-content, textarea") ?? target).focus();
+  (target.querySelector(".cm-content") ?? target.querySelector("textarea") ?? target).focus();
 }
 
 function typing(element) {

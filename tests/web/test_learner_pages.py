@@ -1,0 +1,233 @@
+"""The learner's pages: what they show, what htmx gets of them, and that they work as plain forms."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.support.fake_lab import MANIFEST
+from tests.support.pages import pages_app
+
+HTMX = {"hx-request": "true"}
+LAB = "/lab/Zk3x9"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    return pages_app(tmp_path_factory.mktemp("pages"))
+
+
+@pytest.fixture
+def stranger(app):
+    return TestClient(app, headers={"accept-language": "en"})
+
+
+@pytest.fixture
+def guest(stranger):
+    assert stranger.post("/learn/exercise-3/start").status_code == 200
+    return stranger
+
+
+def test_the_first_page_says_what_this_is_and_starts_without_an_account(stranger):
+    page = stranger.get("/").text
+    assert "Practise Kubernetes scheduling" in page
+    assert 'action="/learn/exercise-2/start"' in page or "Continue:" in page
+    assert 'href="/sign-in"' in page
+
+
+def test_starting_makes_a_guest_and_opens_the_lab(stranger):
+    answer = stranger.post("/learn/exercise-3/start", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, LAB)
+    assert "httponly" in answer.headers["set-cookie"].lower()
+    assert stranger.get("/me").status_code == 200
+
+
+def test_starting_again_keeps_the_guest(guest):
+    answer = guest.post("/learn/exercise-3/start", follow_redirects=False)
+    assert "set-cookie" not in answer.headers
+
+
+def test_where_guests_are_not_allowed_starting_leads_to_signing_in(tmp_path):
+    client = TestClient(pages_app(tmp_path, guests=False))
+    answer = client.post("/learn/exercise-3/start", follow_redirects=False)
+    assert answer.headers["location"] == "/sign-in?next=/learn/exercise-3"
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("address", ["/me", LAB, f"{LAB}/cluster"])
+def test_a_stranger_is_asked_to_sign_in(stranger, address):
+    page = stranger.get(address)
+    assert page.status_code == 401
+    assert 'href="/sign-in"' in page.text
+
+
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset"])
+def test_a_stranger_changes_nothing(stranger, action):
+    assert stranger.post(f"{LAB}/{action}", data={"manifest": "x"}).status_code == 401
+
+
+def test_the_catalogue_shows_nine_chapters_with_the_readers_own_state(guest):
+    page = guest.get("/learn").text
+    assert page.count('class="chapter"') == 9
+    assert all(state in page for state in ("full marks", "7 of 10", "begun", "new"))
+
+
+def test_an_exercise_shows_its_text_points_and_hints_before_it_is_started(stranger):
+    page = stranger.get("/learn/exercise-3").text
+    assert "<code>NoSchedule</code>" in page
+    assert "4 points" in page
+    assert "3 hints are there" in page
+
+
+def test_the_workplace_shows_task_nodes_pods_events_and_changes(guest):
+    page = guest.get(LAB).text
+    wanted = [
+        "<code>mortein</code>",
+        "spray=mortein:NoSchedule",
+        "850m of 2000m",
+        "color=blue",
+        "web-5d9c7b6f4-x2x8k",
+        "Give the pod a toleration for spray=mortein:NoSchedule",
+        "FailedScheduling",
+        "spec.taints[0]",
+        "SchedulingDisabled",
+    ]
+    assert [part for part in wanted if part not in page] == []
+
+
+def test_hints_and_the_solution_stand_in_the_address(guest):
+    page = guest.get(f"{LAB}?hints=2").text
+    assert "Hint 2 of 3" in page
+    assert "Hint 3 of 3" not in page
+    assert "Show hint 3 of 3" in page
+    assert "A toleration does not <em>attract</em>." in guest.get(f"{LAB}?hints=3&solution=1").text
+
+
+def test_more_hints_than_there_are_show_them_all(guest):
+    assert "Hint 3 of 3" in guest.get(f"{LAB}?hints=99").text
+    assert guest.get(f"{LAB}?hints=-1").status_code == 422
+    assert guest.get(f"{LAB}?hints=100000000").status_code == 422
+
+
+def test_htmx_gets_the_hints_alone(guest):
+    part = guest.get(f"{LAB}?hints=1", headers=HTMX).text
+    assert "Hint 1 of 3" in part
+    assert "<html" not in part
+    assert "<textarea" not in part
+
+
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset"])
+def test_each_form_works_without_scripts_and_keeps_what_was_typed(guest, action):
+    page = guest.post(f"{LAB}/{action}", data={"manifest": "kind: Pod\r\n# mine", "mode": "create"})
+    assert page.status_code == 200
+    assert "<html" in page.text
+    assert "kind: Pod\n# mine</textarea>" in page.text
+
+
+@pytest.mark.parametrize(("action", "graded"), [("apply", False), ("check", True), ("submit", True), ("reset", False)])
+def test_htmx_gets_what_may_have_changed(guest, action, graded):
+    part = guest.post(f"{LAB}/{action}", data={"manifest": MANIFEST}, headers=HTMX).text
+    assert "<html" not in part
+    assert all(f'id="{name}"' in part for name in ("verdict", "score", "cluster"))
+    assert ("data-arrived" in part) == graded
+
+
+def test_a_verdict_says_per_check_what_was_looked_for_and_found(guest):
+    page = guest.post(f"{LAB}/check", data={"manifest": MANIFEST}).text
+    wanted = ["4 of 10 points", "pod bee on node01", "it is bound to no node", "not graded", "not yet", "right"]
+    assert [part for part in wanted if part not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [(MANIFEST, False), ("kind: Pod", True), (MANIFEST.replace("\n", "\r\n"), False)]
+)
+def test_check_says_when_the_editors_text_was_not_part_of_it(guest, text, told):
+    page = guest.post(f"{LAB}/check", data={"manifest": text}).text
+    assert ("The text in the editor was not part of this" in page) == told
+
+
+@pytest.mark.parametrize("action", ["apply", "submit"])
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_refused_text_is_answered_with_its_places_and_status_422(guest, action, headers):
+    page = guest.post(f"{LAB}/{action}", data={"manifest": "oops <b>"}, headers=headers)
+    assert page.status_code == 422
+    assert 'data-line="5" data-column="3"' in page.text
+    assert "line 5, column 3" in page.text
+    assert "Write containers instead." in page.text
+    assert "data-accepted" not in page.text
+
+
+def test_what_was_typed_is_escaped(guest):
+    page = guest.post(f"{LAB}/apply", data={"manifest": "oops </textarea><script>alert(1)</script>"}).text
+    assert "<script>alert(1)" not in page
+    assert "&lt;/textarea&gt;" in page
+
+
+def test_an_unknown_way_to_apply_is_refused(guest):
+    assert guest.post(f"{LAB}/apply", data={"manifest": "x", "mode": "patch"}).status_code == 422
+
+
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset"])
+def test_the_address_of_an_answered_form_leads_back_to_the_lab(guest, action):
+    answer = guest.get(f"{LAB}/{action}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, LAB)
+
+
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset"])
+def test_a_forged_form_is_refused(guest, action):
+    answer = guest.post(f"{LAB}/{action}", data={}, headers={"origin": "https://evil.example"})
+    assert answer.status_code == 403
+
+
+def test_the_picture_alone_is_for_pages_that_are_open(guest):
+    assert guest.get(f"{LAB}/cluster", headers=HTMX).text.lstrip().startswith('<div id="cluster"')
+    assert guest.get(f"{LAB}/cluster", follow_redirects=False).status_code == 303
+
+
+def test_progress_shows_first_last_and_best(guest):
+    page = guest.get("/me").text
+    assert "4 of 10" in page
+    assert "7 of 10" in page
+    assert "You work as a guest" in page
+
+
+def test_the_language_is_kept_in_a_cookie_and_with_the_guest(guest):
+    page = guest.post("/preferences", data={"language": "ko", "next": "/learn"})
+    assert page.url.path == "/learn"
+    assert "연습 문제" in page.text
+    guest.cookies.delete("lang")
+    assert "연습 문제" in guest.get("/learn").text
+
+
+def test_an_unknown_language_changes_nothing(stranger):
+    answer = stranger.post("/preferences", data={"language": "xx", "theme": "pink"}, follow_redirects=False)
+    assert "lang=" not in answer.headers.get("set-cookie", "")
+
+
+@pytest.mark.parametrize(("theme", "expected"), [("dark", 'data-theme="dark"'), ("device", "<html")])
+def test_colours_are_kept_in_a_cookie(stranger, theme, expected):
+    head = stranger.post("/preferences", data={"theme": theme}).text.split("<head>")[0]
+    assert expected in head
+    assert ("data-theme" in head) == (theme == "dark")
+
+
+@pytest.mark.parametrize(
+    "address", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"]
+)
+def test_preferences_lead_nowhere_else(stranger, address):
+    answer = stranger.post("/preferences", data={"theme": "dark", "next": address}, follow_redirects=False)
+    assert answer.headers["location"] == "/"
+
+
+@pytest.mark.parametrize("address", ["/", "/learn", "/learn/exercise-3", LAB, "/me"])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_each_page_is_whole_in_each_language(guest, address, language):
+    page = guest.get(address, headers={"cookie": guest_cookie(guest, language)})
+    assert page.status_code == 200
+    assert f'<html lang="{language}"' in page.text
+    assert page.text.count("<h1") == 1
+    assert 'href="#main"' in page.text
+    assert ("연습 문제" in page.text) == (language == "ko")
+
+
+def guest_cookie(client, language):
+    client.post("/preferences", data={"language": language})
+    return "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar)
