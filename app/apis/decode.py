@@ -76,9 +76,9 @@ def _normalised(value: Any, kind: str) -> Any:
     if value is None:
         return None
     if kind.startswith("[]"):
-        return [_normalised(item, kind[2:]) for item in value]
+        return [_element(item, kind[2:]) for item in value]
     if kind.startswith("{}"):
-        return {key: _normalised(item, kind[2:]) for key, item in value.items()}
+        return {key: _element(item, kind[2:]) for key, item in value.items()}
     if kind == "quantity":
         return str(quantity.parse(_quantity_text(value)))
     known = schema.type_of(kind)
@@ -95,7 +95,16 @@ def _normalised(value: Any, kind: str) -> Any:
     return copy
 
 
+def _element(value: Any, kind: str) -> Any:
+    """An item of a list or map: null is Go's zero value of the type, as in `volumes: [null]`."""
+    if value is not None or kind[:2] in _COLLECTIONS:
+        return _normalised(value, kind)
+    return {} if schema.type_of(kind) else _ZEROS.get(kind)
+
+
 _COLLECTIONS = {"[]", "{}"}
+_NUMBERS = ("int32", "int64", "double")
+_ZEROS: dict[str, Any] = {"string": "", "bytes": "", "bool": False, "quantity": "0", **dict.fromkeys(_NUMBERS, 0)}
 
 
 @dataclass(frozen=True)

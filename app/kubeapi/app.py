@@ -172,9 +172,7 @@ class _Exchange:
         except ValueError as error:
             raise BadRequest(f"more than {_MAX_PARAMETERS} query parameters") from error
         headers = {
-            name.decode(): self._headers[name].decode("latin-1")
-            for name in _HEADERS_READ
-            if name in self._headers
+            name.decode(): self._headers[name].decode("latin-1") for name in _HEADERS_READ if name in self._headers
         }
         read = "GET" if method == "HEAD" else method
         return ApiRequest(read, path or "/", tuple(query), headers, await self._body())
@@ -196,10 +194,7 @@ class _Exchange:
         """The whole response: 304 where the client has it, compressed where that pays."""
         headers = dict(response.headers)
         body = response.body
-        if (
-            "etag" in headers
-            and self._headers.get(b"if-none-match", b"").decode("latin-1") == headers["etag"]
-        ):
+        if "etag" in headers and self._headers.get(b"if-none-match", b"").decode("latin-1") == headers["etag"]:
             await self._write(304, {"etag": headers["etag"], "vary": headers.get("vary", "Accept")}, b"")
             return
         if len(body) >= self._limits.compress_from and b"gzip" in self._headers.get(b"accept-encoding", b""):

@@ -15,7 +15,7 @@ def without_secrets(text: str) -> str:
 
 
 class SecretFilter(logging.Filter):
-    """Rewrites records before they are written: to be added to what logs paths, `uvicorn.access` above all."""
+    """Rewrites records before they are written: to be added where paths are logged, as in `uvicorn.access`."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Always lets the record pass, without secrets."""

@@ -107,9 +107,7 @@ def run_line(
     stderr = _cut(_spoken(result.stderr), limits.output, more=result.stderr_truncated)
     after = _pack(code, shell.snapshot())
     if len(after) > limits.snapshot:
-        stderr += (
-            "bash: this shell's files and variables have grown too large; the line's changes are not kept\n"
-        )
+        stderr += "bash: this shell's files and variables have grown too large; the line's changes are not kept\n"
         shell, _ = _open(snapshot, limits)
         after = _pack(1, shell.snapshot())
     return ShellOutcome(stdout, stderr, code, after, _prompt(shell))

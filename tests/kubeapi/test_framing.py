@@ -18,7 +18,7 @@ from app.kubeapi.kubeconfig import kubeconfig
 from app.kubeapi.logs import SecretFilter
 from tests.kubeapi.serving import SECRET, served
 
-LIMITS = Limits(body=1000, watches=2, watch_seconds=5.0, compress_from=2000)
+LIMITS = Limits(body=1000, watches=2, watch_seconds=30.0, compress_from=2000)
 
 
 class Echo:
@@ -199,7 +199,7 @@ def test_a_client_that_goes_ends_its_watch_at_once(client, backend):
     with client.stream("GET", "/api/v1/pods?watch=true") as answer:
         next(answer.iter_lines())
         wait_until(lambda: backend.open == 1)
-    wait_until(lambda: backend.open == 0, within=1.0)
+    wait_until(lambda: backend.open == 0)
 
 
 def test_one_lab_has_only_so_many_watches(client, backend):
@@ -234,7 +234,7 @@ def test_the_kubeconfig_points_at_the_lab():
     assert context["namespace"] == "web"
 
 
-def wait_until(condition, within=3.0):
+def wait_until(condition, within=10.0):
     deadline = time.monotonic() + within
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"

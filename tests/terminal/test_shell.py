@@ -2,6 +2,7 @@ import subprocess
 import sys
 
 import pytest
+
 from app.terminal import shell
 from app.terminal.shell import CommandOutput, Limits, SnapshotError, run_line
 
@@ -123,9 +124,7 @@ def test_a_line_that_cannot_be_read_is_refused(line, says):
     assert run_line(refused.snapshot, "echo $A").stdout == "1\n"
 
 
-@pytest.mark.parametrize(
-    "state", [b"", b"{}", b"cka-shell/1\n", b"cka-shell/1\n\0garbage", b"cka-shell/9\n\0x"]
-)
+@pytest.mark.parametrize("state", [b"", b"{}", b"cka-shell/1\n", b"cka-shell/1\n\0garbage", b"cka-shell/9\n\0x"])
 def test_bytes_that_no_shell_wrote_are_refused(state):
     with pytest.raises(SnapshotError):
         run_line(state, "true")
@@ -155,9 +154,9 @@ def test_a_shell_with_commands_can_go_on_without_them():
 
 
 def test_the_line_that_crashes_the_interpreter_takes_only_its_own_process_down():
-    program = f"from {shell.__name__} import run_line; run_line(None, '''x='eval \"$x\"'; eval \"$x\"'''); print('survived')"
-    child = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
+    program = (
+        f"from {shell.__name__} import run_line; run_line(None, '''x='eval \"$x\"'; eval \"$x\"'''); print('survived')"
     )
+    child = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
     assert child.returncode < 0 or "survived" in child.stdout  # a later interpreter may end it by a limit
     assert run_line(None, "echo here").stdout == "here\n"

@@ -33,8 +33,7 @@ def json_of(request: ApiRequest) -> Any:
         )
     if media_type not in _READ and not media_type.endswith("+json"):
         raise UnsupportedMediaType(
-            "the body of the request was in an unknown format - "
-            "accepted media types include: application/json"
+            "the body of the request was in an unknown format - accepted media types include: application/json"
         )
     try:
         document = orjson.loads(request.body)
@@ -53,8 +52,7 @@ def decoded(request: ApiRequest, info: KindInfo) -> Object:
     kind = document.get("kind") or info.kind
     if api_version != info.api_version:
         raise BadRequest(
-            f"the API version in the data ({api_version}) does not match the expected API version "
-            f"({info.api_version})"
+            f"the API version in the data ({api_version}) does not match the expected API version ({info.api_version})"
         )
     if kind != info.kind:
         raise BadRequest(f'{kind} in version "{api_version}" cannot be handled as a {info.kind}')
@@ -73,9 +71,7 @@ def warned(response: ApiResponse, request: ApiRequest, obj: Object) -> ApiRespon
     warnings = [problem.text for problem in decode.problems(obj) if problem.kind == "unknown"]
     if not warnings:
         return response
-    return ApiResponse(
-        response.code, {**response.headers, "warning": _warning_header(warnings)}, response.body
-    )
+    return ApiResponse(response.code, {**response.headers, "warning": _warning_header(warnings)}, response.body)
 
 
 def _warning_header(warnings: list[str]) -> str:

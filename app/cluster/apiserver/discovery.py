@@ -80,8 +80,7 @@ def subresources(info: KindInfo) -> list[Subresource]:
     """The subresources that the server has of a kind."""
     parts = [_SUBRESOURCES[name] for name in sorted(info.subresources) if name in _SUBRESOURCES]
     return [
-        part if part.kind else replace(part, group=info.group, version=info.version, kind=info.kind)
-        for part in parts
+        part if part.kind else replace(part, group=info.group, version=info.version, kind=info.kind) for part in parts
     ]
 
 
@@ -127,9 +126,7 @@ def aggregated(*, core: bool) -> dict[str, Any]:
         "metadata": {},
         "items": [
             {
-                "metadata": {"name": group, "creationTimestamp": None}
-                if group
-                else {"creationTimestamp": None},
+                "metadata": {"name": group, "creationTimestamp": None} if group else {"creationTimestamp": None},
                 "versions": [
                     {
                         "version": version,

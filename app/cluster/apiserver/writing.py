@@ -47,9 +47,7 @@ def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """PUT of an object or of its status."""
     obj = bodies.decoded(request, target.info)
     if name_of(obj) != target.name:
-        raise BadRequest(
-            f"the name of the object ({name_of(obj)}) does not match the name on the URL ({target.name})"
-        )
+        raise BadRequest(f"the name of the object ({name_of(obj)}) does not match the name on the URL ({target.name})")
     options = write_options(request)
     updated = cluster.client.update(obj, target.namespace, subresource=target.subresource, **options)
     return bodies.warned(reading.answer(cluster, request, target, updated), request, obj)
@@ -125,8 +123,7 @@ def write_options(request: ApiRequest) -> dict[str, Any]:
     validation = request.param("fieldValidation") or "Warn"
     if validation not in bodies.FIELD_VALIDATION:
         raise BadRequest(
-            f'fieldValidation: Unsupported value: "{validation}": '
-            'supported values: "Ignore", "Warn", "Strict"'
+            f'fieldValidation: Unsupported value: "{validation}": supported values: "Ignore", "Warn", "Strict"'
         )
     return {
         "dry_run": _dry_run([value for name, value in request.query if name == "dryRun"]),

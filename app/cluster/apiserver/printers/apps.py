@@ -115,9 +115,7 @@ def _job(obj: Object, now: Instant) -> Cells:
 
 
 def _controller_revision(obj: Object, now: Instant) -> Cells:
-    owner = next(
-        (o for o in obj.get("metadata", {}).get("ownerReferences") or [] if o.get("controller")), None
-    )
+    owner = next((o for o in obj.get("metadata", {}).get("ownerReferences") or [] if o.get("controller")), None)
     controller = "<none>"
     if owner:
         group = str(owner.get("apiVersion", "")).partition("/")[0]
@@ -154,10 +152,6 @@ PRINTERS = {
         cells=_daemon_set,
     ),
     "statefulsets.apps": Printer((NAME, text("Ready"), AGE, CONTAINERS, IMAGES), _stateful_set),
-    "controllerrevisions.apps": Printer(
-        (NAME, text("Controller"), integer("Revision"), AGE), _controller_revision
-    ),
-    "jobs.batch": Printer(
-        (NAME, text("Status"), text("Completions"), text("Duration"), AGE, *_POD_TEMPLATE), _job
-    ),
+    "controllerrevisions.apps": Printer((NAME, text("Controller"), integer("Revision"), AGE), _controller_revision),
+    "jobs.batch": Printer((NAME, text("Status"), text("Completions"), text("Duration"), AGE, *_POD_TEMPLATE), _job),
 }

@@ -125,9 +125,7 @@ def format_label_selector(selector: Mapping[str, Any] | None) -> str:
 
 def selector_text(selector: Mapping[str, Any] | None) -> str:
     """A LabelSelector as the text that a query would use; empty for one that selects everything."""
-    requirements = [
-        (key, f"{key}={value}") for key, value in ((selector or {}).get("matchLabels") or {}).items()
-    ]
+    requirements = [(key, f"{key}={value}") for key, value in ((selector or {}).get("matchLabels") or {}).items()]
     for expression in (selector or {}).get("matchExpressions") or []:
         key = str(expression.get("key", ""))
         values = ",".join(sorted(expression.get("values") or []))
