@@ -31,21 +31,32 @@ function phone(root) {
 
 const LIMITS = { min: 15, max: 80, step: 2 };
 
+// A splitter moves by pointer and arrows; Enter and a double click fold its pane and bring it back.
 function split(root, splitter) {
-  const { property, axis } = splitter.dataset;
-  const key = `split:${property}`;
-  const initial = Number(splitter.dataset.initial);
-  const set = (percent) => {
-    const value = Math.min(LIMITS.max, Math.max(LIMITS.min, percent));
-    root.style.setProperty(property, `${value}%`);
-    splitter.setAttribute("aria-valuenow", String(Math.round(value)));
-    return value;
+  const { property, axis, pane } = splitter.dataset;
+  const sizes = `split:${property}`;
+  const folds = `fold:${property}`;
+  let size = Number(remembered(sizes)) || Number(splitter.dataset.initial);
+  let folded = remembered(folds) === "yes";
+
+  const draw = () => {
+    root.style.setProperty(property, folded ? "0%" : `${size}%`);
+    document.getElementById(pane).classList.toggle("folded", folded);
+    splitter.setAttribute("aria-valuenow", folded ? "0" : String(Math.round(size)));
   };
-  let value = set(Number(remembered(key)) || initial);
-  const keep = (percent) => {
-    value = set(percent);
-    remember(key, String(value));
+  const resize = (percent) => {
+    size = Math.min(LIMITS.max, Math.max(LIMITS.min, percent));
+    folded = false;
+    remember(sizes, String(size));
+    remember(folds, null);
+    draw();
   };
+  const fold = () => {
+    folded = !folded;
+    remember(folds, folded ? "yes" : null);
+    draw();
+  };
+
   splitter.addEventListener("pointerdown", (event) => {
     splitter.setPointerCapture(event.pointerId);
     event.preventDefault();
@@ -54,22 +65,20 @@ function split(root, splitter) {
   splitter.addEventListener("pointermove", (event) => {
     if (!splitter.hasPointerCapture(event.pointerId)) return;
     const box = root.getBoundingClientRect();
-    keep(
-      axis === "x"
-        ? ((event.clientX - box.left) / box.width) * 100
-        : ((box.bottom - event.clientY) / box.height) * 100,
-    );
+    const part = axis === "x" ? (event.clientX - box.left) / box.width : (box.bottom - event.clientY) / box.height;
+    resize(part * 100);
   });
-  splitter.addEventListener("dblclick", () => keep(initial));
+  splitter.addEventListener("dblclick", fold);
   splitter.addEventListener("keydown", (event) => {
-    const moves = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: 1, ArrowDown: -1 };
-    if (event.key in moves) keep(value + moves[event.key] * LIMITS.step);
-    else if (event.key === "Home") keep(LIMITS.min);
-    else if (event.key === "End") keep(LIMITS.max);
-    else if (event.key === "Enter") keep(initial);
+    const moves = axis === "x" ? { ArrowLeft: -1, ArrowRight: 1 } : { ArrowUp: 1, ArrowDown: -1 };
+    if (event.key in moves) resize(size + moves[event.key] * LIMITS.step);
+    else if (event.key === "Home") resize(LIMITS.min);
+    else if (event.key === "End") resize(LIMITS.max);
+    else if (event.key === "Enter") fold();
     else return;
     event.preventDefault();
   });
+  draw();
 }
 
 // The hash names the open view, so that a link, reload and back keep it.

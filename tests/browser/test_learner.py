@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.settings import ROOT
-from tests.support.fake_lab import MANIFEST
+from tests.support.fake_lab import MANIFEST, MOVING
 from tests.support.pages import pages_app
 from tests.support.serving import serving
 
@@ -167,15 +167,51 @@ def test_a_split_moves_by_keys_and_is_remembered(visit):
     expect(splitter).to_have_attribute("aria-valuenow", "40")
 
 
+def test_a_pane_folds_and_comes_back(visit):
+    page = visit(LAB)
+    splitter = page.get_by_role("separator", name="Height of the cluster")
+    splitter.press("Enter")
+    expect(page.locator("#pane-cluster")).to_be_hidden()
+    page.reload()
+    expect(page.locator("#pane-cluster")).to_be_hidden()
+    splitter.press("Enter")
+    expect(page.locator("#pane-cluster")).to_be_visible()
+
+
+def test_the_picture_follows_the_cluster_by_itself(visit):
+    page = visit(f"/lab/{MOVING}")
+    expect(page.locator("#view-picture .waiting")).to_contain_text("bee")
+    page.locator("#node-node02 .labels summary").click()
+    expect(page.locator("#node-node02 .pods")).to_contain_text("bee")
+    expect(page.locator("#view-picture .waiting")).to_have_count(0)
+    expect(page.locator("#node-node02 .labels")).to_have_attribute("open", "")
+
+
+def test_a_picture_that_cannot_be_fetched_leaves_the_old_one(visit):
+    page = visit("/learn")
+    page.route("**/cluster", lambda route: route.fulfill(status=503, body="busy"))
+    with page.expect_response("**/cluster"):
+        page.goto(base(page) + f"/lab/{MOVING}?hints=1")
+    expect(page.locator("#view-picture .nodes")).to_be_visible()
+    assert "busy" not in page.locator("#pane-cluster").inner_text()
+
+
 def test_a_slow_answer_shows_a_bar_then_a_sentence_and_can_be_stopped(visit):
     page = visit(LAB)
-    page.route("**/check", lambda _: None)  # never answered
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/check", hold)
     page.get_by_role("button", name="Check", exact=True).click()
     expect(page.locator("#busy")).to_be_visible()
     expect(page.locator("#busy")).to_contain_text("Still working on it", timeout=5000)
     page.get_by_role("button", name="Stop").click()
     expect(page.locator("#output")).to_contain_text("Stopped.")
     expect(page.locator("#busy")).to_be_hidden()
+    assert len(held) == 1
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_hints_open_one_by_one_and_stay_in_the_address(visit):
@@ -224,7 +260,7 @@ PAGES = ("/", "/learn", "/learn/exercise-3", LAB, "/me", "/nothing")
 @pytest.mark.parametrize(("viewport", "scheme", "language"), [(DESK, "light", "en"), (PHONE, "dark", "ko")])
 def test_no_page_has_a_serious_fault_for_assistive_technology(visit, viewport, scheme, language):
     faults = []
-    page = visit(LAB, viewport=viewport, color_scheme=scheme, locale=language)
+    page = visit(LAB, viewport=viewport, color_scheme=scheme, locale=language, reduced_motion="reduce")
     for path in PAGES:
         page.goto(base(page) + path)
         if path == LAB:

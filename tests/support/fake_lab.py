@@ -185,8 +185,15 @@ def verdict(kind: str = "check") -> VerdictView:
     )
 
 
+MOVING = "M0ves"
+"""A lab whose pod is bound half a second after the page was opened."""
+
+
 class FakeLab:
-    """Answers like the service, always the same."""
+    """Answers like the service, always the same; only `MOVING` moves on with each look."""
+
+    def __init__(self):
+        self._looks = 0
 
     def catalogue(self, _user, _language):
         chapters = []
@@ -204,16 +211,19 @@ class FakeLab:
     def start(self, _user, _name, _seed=None):
         return "Zk3x9"
 
-    def view(self, _user, _lab, _language):
-        return lab_view()
+    def view(self, _user, lab, _language):
+        if lab != MOVING:
+            return lab_view()
+        self._looks += 1
+        bound = self._looks % 2 == 0
+        bee = pod("bee", "node02" if bound else "", "Running" if bound else "Pending")
+        return lab_view(id=MOVING, pods=(bee,), next_in=None if bound else 0.5)
 
     def apply(self, _user, _lab, text, _mode, _language):
         if "oops" in text:
             message = Message('unknown field "spec.continers"')
             advice = Message("Write {name} instead.", {"name": "containers"})
-            return Outcome(
-                False, (), lab_view(), (Problem(message, 5, 3, advice), Problem(Message("No kind.")))
-            )
+            return Outcome(False, (), lab_view(), (Problem(message, 5, 3, advice), Problem(Message("No kind."))))
         return Outcome(True, ("pod/bee created",), lab_view())
 
     def check(self, _user, _lab, _language):
