@@ -53,3 +53,19 @@ def copied(value: Any) -> Any:
     if isinstance(value, list):
         return [copied(item) for item in value]
     return value
+
+
+def too_deep(value: Any, limit: int, most: int = 1_000_000) -> bool:
+    """Whether a JSON value is nested deeper than `limit` levels or holds more than `most` values. Does not recurse."""
+    level: list[Any] = [value]
+    seen = 0
+    while level and limit >= 0 and seen <= most:
+        seen += len(level)
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner.extend(item.values())
+            elif isinstance(item, list):
+                inner.extend(item)
+        level, limit = inner, limit - 1
+    return bool(level) or seen > most

@@ -10,10 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from app.apimachinery.errors import BadRequest, Invalid
-from app.apimachinery.meta import Object, copied
+from app.apimachinery.meta import Object, copied, too_deep
 
 MAX_OPERATIONS = 10_000
 """Operations that one JSON patch may hold (apiserver: maxJSONPatchOperations)."""
+
+MAX_DEPTH = 100
+"""Levels of a patch, of a JSON pointer, and of what one operation copies."""
+
+MAX_COPIED = 20_000
+"""Values that one operation may copy: doubling by `copy` ends there (json-patch: AccumulatedCopySizeLimit)."""
 
 _DIRECTIVE = "$patch"
 _RETAIN_KEYS = "$retainKeys"
@@ -67,6 +73,8 @@ def json_patch(original: Object, operations: Sequence[Any]) -> Object:
 def _tokens(pointer: str) -> list[str]:
     if pointer and not pointer.startswith("/"):
         raise BadRequest(f"a JSON pointer starts with /: {pointer}")
+    if pointer.count("/") > MAX_DEPTH:
+        raise BadRequest("a JSON pointer is too long")
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 
@@ -154,12 +162,16 @@ def _source(operation: Mapping[str, Any]) -> str:
 
 def _move(document: Any, operation: Mapping[str, Any]) -> Any:
     document, value = _cut(document, _source(operation), operation)
+    if too_deep(value, MAX_DEPTH):
+        raise Invalid("Unable to move what is nested so deep")
     return _put(document, operation["path"], value, operation)
 
 
 def _copy(document: Any, operation: Mapping[str, Any]) -> Any:
-    value = copied(_look(document, _tokens(_source(operation)), operation, operation["from"]))
-    return _put(document, operation["path"], value, operation)
+    value = _look(document, _tokens(_source(operation)), operation, operation["from"])
+    if too_deep(value, MAX_DEPTH, MAX_COPIED):
+        raise Invalid("Unable to complete the copy, the accumulated size increase of copy is too large")
+    return _put(document, operation["path"], copied(value), operation)
 
 
 def _test(document: Any, operation: Mapping[str, Any]) -> Any:
@@ -219,7 +231,7 @@ def _delete_primitives(result: Object, patch: Mapping[str, Any]) -> None:
         if key.startswith(_DELETE_PRIMITIVES) and isinstance(values, list):
             field = key.removeprefix(_DELETE_PRIMITIVES)
             if isinstance(result.get(field), list):
-                result[field] = [item for item in result[field] if item not in values]
+                result[field] = _absent_from(values, result[field])
 
 
 def _merge_field(key: str, current: Any, value: Any, patch: Mapping[str, Any], schema: PatchSchema) -> Any:
@@ -233,8 +245,8 @@ def _merge_field(key: str, current: Any, value: Any, patch: Mapping[str, Any], s
     order = patch.get(_ELEMENT_ORDER + key)
     if merge_key:
         return _merge_keyed(base_list, value, (merge_key, inner), order)
-    merged = base_list + [item for item in value if item not in base_list]
-    return _ordered(merged, order, lambda item: item)
+    merged = base_list + _absent_from(base_list, value)
+    return _ordered(merged, order, _identity_by(""))
 
 
 def _merge_keyed(current: list[Any], patch: list[Any], by: tuple[str, PatchSchema], order: Any) -> list[Any]:
@@ -244,18 +256,22 @@ def _merge_keyed(current: list[Any], patch: list[Any], by: tuple[str, PatchSchem
         raise BadRequest("invalid list item: a list of maps has an item that is none")
     if any(item.get(_DIRECTIVE) == "replace" for item in patch):
         return [copied(item) for item in patch if _DIRECTIVE not in item]
-    result = list(current)
+    result: dict[str, Any] = {repr(item.get(merge_key)): item for item in current}
     for item in patch:
         if merge_key not in item:
             raise BadRequest(f"map: {dict(item)} does not contain declared merge key: {merge_key}")
-        places = [index for index, known in enumerate(result) if known.get(merge_key) == item[merge_key]]
+        identity = repr(item[merge_key])
         if item.get(_DIRECTIVE) == "delete":
-            result = [known for known in result if known.get(merge_key) != item[merge_key]]
-        elif places:
-            result[places[0]] = _merge_map(result[places[0]], item, schema)
+            result.pop(identity, None)
         else:
-            result.append(_merge_map({}, item, schema))
-    return _ordered(result, order, lambda item: item.get(merge_key))
+            result[identity] = _merge_map(result.get(identity, {}), item, schema)
+    return _ordered(list(result.values()), order, _identity_by(merge_key))
+
+
+def _absent_from(known: list[Any], items: list[Any]) -> list[Any]:
+    """The items that are not among `known`. Compared by their text, since lists can be long and hold dicts."""
+    texts = {repr(item) for item in known}
+    return [item for item in items if repr(item) not in texts]
 
 
 def _reorder_untouched(result: Object, patch: Mapping[str, Any], schema: PatchSchema) -> None:
@@ -264,24 +280,26 @@ def _reorder_untouched(result: Object, patch: Mapping[str, Any], schema: PatchSc
         field = key.removeprefix(_ELEMENT_ORDER)
         if key == field or field in patch or not isinstance(result.get(field), list):
             continue
-        merge_key = schema.lookup(field)[2]
-        if merge_key:
-            result[field] = _ordered(result[field], order, lambda item, by=merge_key: item.get(by))
-        else:
-            result[field] = _ordered(result[field], order, lambda item: item)
+        result[field] = _ordered(result[field], order, _identity_by(schema.lookup(field)[2]))
+
+
+def _identity_by(merge_key: str) -> Callable[[Any], Any]:
+    """What tells items apart: their merge key's value, or themselves."""
+
+    def identity(item: Any) -> Any:
+        return item.get(merge_key) if merge_key and isinstance(item, Mapping) else item
+
+    return identity
 
 
 def _ordered(items: list[Any], order: Any, key_of: Callable[[Any], Any]) -> list[Any]:
     """The items that `order` names in that order; the server's own ones stay before those they preceded."""
     if not isinstance(order, list):
         return items
-    ranks: list[Any] = [key_of(entry) if isinstance(entry, Mapping) else entry for entry in order]
-    named = sorted((item for item in items if key_of(item) in ranks), key=lambda item: ranks.index(key_of(item)))
-    result: list[Any] = []
-    waiting = iter(named)
-    for item in items:
-        result.append(next(waiting) if key_of(item) in ranks else item)
-    return result
+    ranks = {repr(key_of(entry)): rank for rank, entry in enumerate(order)}
+    named = [item for item in items if repr(key_of(item)) in ranks]
+    waiting = iter(sorted(named, key=lambda item: ranks[repr(key_of(item))]))
+    return [next(waiting) if repr(key_of(item)) in ranks else item for item in items]
 
 
 def three_way(original: Object, modified: Object, current: Object, schema: PatchSchema) -> Object:
@@ -349,8 +367,8 @@ def _three_way_keyed(
 
 def _three_way_primitives(patch: Object, field: str, lists: tuple[list[Any], list[Any], list[Any]]) -> None:
     before, wanted, present = lists
-    added = [item for item in wanted if item not in present]
-    gone = [item for item in before if item not in wanted and item in present]
+    added = _absent_from(present, wanted)
+    gone = _absent_from(_absent_from(present, before) + wanted, before)
     if gone:
         patch[_DELETE_PRIMITIVES + field] = gone
     if added or gone or _order_differs(wanted, present):
@@ -360,5 +378,6 @@ def _three_way_primitives(patch: Object, field: str, lists: tuple[list[Any], lis
 
 
 def _order_differs(wanted: list[Any], present: list[Any]) -> bool:
-    shared = [item for item in present if item in wanted]
-    return shared != [item for item in wanted if item in present]
+    """Whether what both lists hold stands in another order."""
+    shared = _absent_from(_absent_from(wanted, present), present)
+    return shared != _absent_from(_absent_from(present, wanted), wanted)

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from app.apimachinery import quantity
-from app.apimachinery.messages import Message, N_
+from app.apimachinery.messages import N_, Message
 from app.apis import schema
 from app.apis.decode import Problem
 from app.apis.schema import Type

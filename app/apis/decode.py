@@ -12,7 +12,7 @@ from typing import Any
 
 from app.apimachinery import meta, quantity
 from app.apimachinery.meta import Object
-from app.apis import scheme, schema
+from app.apis import schema, scheme
 from app.apis.go_types import GO_NAMES
 from app.apis.schema import Type
 
@@ -176,7 +176,7 @@ def _scalar(value: Any, kind: str, place: _Place) -> Iterator[Problem]:
             text = f"json: cannot unmarshal {_json_name(value)} into Go value of type int32"
             yield place.problem("type", text, value, kind)
     elif kind == "any":
-        if _too_deep(value, MAX_DEPTH):
+        if meta.too_deep(value, MAX_DEPTH):
             yield place.problem("type", "exceeded max depth", None, kind)
     elif not (isinstance(value, _JSON_TYPES[kind]) if kind in _JSON_TYPES else _is_number(value, kind)):
         yield _misfit(value, kind, place)
@@ -201,20 +201,6 @@ def _quantity(value: Any, place: _Place) -> Iterator[Problem]:
 def _quantity_text(value: Any) -> str:
     """A quantity is read from the value's JSON text, whatever the value is (Quantity.UnmarshalJSON)."""
     return value.strip() if isinstance(value, str) else str(value).lower()
-
-
-def _too_deep(value: Any, left: int) -> bool:
-    """Whether a free-form value is nested deeper than `left`."""
-    level: list[Any] = [value]
-    while level and left >= 0:
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner.extend(item.values())
-            elif isinstance(item, list):
-                inner.extend(item)
-        level, left = inner, left - 1
-    return bool(level)
 
 
 def _misfit(value: Any, kind: str, place: _Place) -> Problem:

@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass
 
 from app.apimachinery.errors import Hint, NotFound
-from app.apimachinery.messages import Message, N_
+from app.apimachinery.messages import N_, Message
 
 
 @dataclass(frozen=True)

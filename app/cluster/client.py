@@ -49,7 +49,7 @@ class Client:
         """The number of the cluster's last write: a list's resourceVersion."""
         return self._registry.store.revision
 
-    def events_since(self, revision: int, kind: Kind | None = None) -> list[WatchEvent]:
+    def events_since(self, revision: int, kind: Kind | None = None) -> Sequence[WatchEvent]:
         """The writes after a revision, oldest first; Expired where the log no longer reaches back."""
         return self._registry.store.events_since(revision, None if kind is None else info_of(kind).plural)
 
@@ -86,7 +86,7 @@ class Client:
             found = [obj for obj in found if wanted.matches(obj, fields_of)]
         return found
 
-    def create(  # noqa: PLR0913 (an API call's options, each by name)
+    def create(
         self,
         obj: Object,
         namespace: str = "",
@@ -107,7 +107,7 @@ class Client:
             return bindings.create(self._registry, obj, namespace, options)
         return self._registry.create(info, obj, namespace, options)
 
-    def update(  # noqa: PLR0913 (an API call's options, each by name)
+    def update(
         self,
         obj: Object,
         namespace: str = "",
@@ -144,7 +144,7 @@ class Client:
         target = patching.Target(info_of(kind), name, namespace, subresource or "")
         return patching.patch(self._registry, target, patch, patch_type, options)
 
-    def delete(  # noqa: PLR0913 (an API call's options, each by name)
+    def delete(
         self,
         kind: Kind,
         name: str,
@@ -160,7 +160,7 @@ class Client:
         return self._registry.delete(info_of(kind), name, namespace, options)
 
     def bind(self, namespace: str, pod: str, binding: Object | str) -> Object:
-        """Assign a pod to a node: a v1 Binding, or the node's name. Returns the bound pod; Conflict where it is bound."""
+        """Assign a pod by a v1 Binding or a node's name; returns the bound pod. Conflict where it is bound."""
         if isinstance(binding, str):
             binding = bindings.make(pod, namespace, binding)
         return bindings.bind(self._registry, pod, namespace, binding, WriteOptions(user=self._user))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,7 +156,7 @@ class Store:
             self._compacted = self._log[0].revision
         self._log.append(event)
 
-    def events_since(self, revision: int, resource: str | None = None) -> list[WatchEvent]:
+    def events_since(self, revision: int, resource: str | None = None) -> Sequence[WatchEvent]:
         """The writes after `revision`, oldest first; one resource's only, where named.
 
         Raises:

@@ -54,6 +54,8 @@ def patch(
         raise UnsupportedMediaType(
             f"the body of the request was in an unknown format - accepted media types include: {supported}"
         )
+    if meta.too_deep(changes, patches.MAX_DEPTH):
+        raise BadRequest("the patch is nested too deep")
     current = registry.get(target.info, target.name, target.namespace)
     changed = _changed(target, current, changes, known)
     for field, value in (("apiVersion", target.info.api_version), ("kind", target.info.kind)):

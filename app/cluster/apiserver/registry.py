@@ -12,7 +12,7 @@ from typing import Any
 
 from app.apimachinery import clock as clocks
 from app.apimachinery import meta, validation
-from app.apimachinery.errors import BadRequest, Conflict, MethodNotAllowed
+from app.apimachinery.errors import BadRequest, Conflict, MethodNotAllowed, NotFound
 from app.apimachinery.meta import Object
 from app.apis import defaults, scheme
 from app.apis.scheme import KindInfo
@@ -117,7 +117,7 @@ class Registry:
             Conflict: the resourceVersion or the uid is another's.
         """
         if subresource and subresource not in info.subresources:
-            raise stores.NotFound("the server could not find the requested resource")
+            raise NotFound("the server could not find the requested resource")
         strategy = strategies_table.strategy_for(info)
         new = self._decoded(info, obj, namespace, options)
         old = self.get(info, meta.name_of(new), meta.namespace_of(new))
@@ -228,7 +228,7 @@ def _is_finished(obj: Object, strategy: Strategy) -> bool:
     )
 
 
-def _attributes(  # noqa: PLR0913 (a request's parts, all of them)
+def _attributes(
     operation: str,
     info: KindInfo,
     new: Object | None,

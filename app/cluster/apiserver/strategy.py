@@ -13,18 +13,19 @@ from app.apimachinery import meta, validation
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError
 from app.cluster.apiserver.validation import objectmeta
-from app.cluster.apiserver.validation.objectmeta import NameRule
 
 
 class Strategy:
     """The defaults: spec and status apart where there is a status, no generation, nothing graceful."""
 
-    name_rule: ClassVar[NameRule] = staticmethod(validation.dns1123_subdomain)
-    """What the object may be called."""
     has_status: ClassVar[bool] = False
     """Whether `status` is written through the subresource only."""
     has_generation: ClassVar[bool] = False
     """Whether `metadata.generation` counts changes of `spec`."""
+
+    def name_problems(self, name: str) -> list[str]:
+        """What is wrong with a name."""
+        return validation.dns1123_subdomain(name)
 
     def prepare_for_create(self, obj: Object) -> None:
         """Drop what a client may not set (rest.RESTCreateStrategy: PrepareForCreate)."""
@@ -75,7 +76,7 @@ class Strategy:
 
     def validate_metadata(self, obj: Object, *, namespaced: bool) -> list[FieldError]:
         """What is wrong with the metadata of a new object."""
-        return objectmeta.validate(obj["metadata"], namespaced=namespaced, name_rule=type(self).name_rule)
+        return objectmeta.validate(obj["metadata"], namespaced=namespaced, name_rule=self.name_problems)
 
     def grace_seconds(self, obj: Object, asked: int | None) -> int:
         """How long the object lives on after a delete; 0 for at once (rest.RESTGracefulDeleteStrategy)."""

@@ -14,8 +14,11 @@ from app.cluster.apiserver.validation import core
 class NamespaceStrategy(Strategy):
     """Namespaces live on as Terminating until their finalizer is taken off (core/namespace/storage/storage.go)."""
 
-    name_rule = staticmethod(validation.dns1123_label)
     has_status = True
+
+    def name_problems(self, name: str) -> list[str]:
+        """A label: no dots."""
+        return validation.dns1123_label(name)
 
     def prepare_for_create(self, obj: Object) -> None:
         """A new namespace is active, holds the finalizer, and is labelled with its name."""
@@ -92,8 +95,11 @@ class SecretStrategy(Strategy):
 class ServiceStrategy(Strategy):
     """Services (core/service/strategy.go)."""
 
-    name_rule = staticmethod(validation.dns1035_label)
     has_status = True
+
+    def name_problems(self, name: str) -> list[str]:
+        """A label that begins with a letter."""
+        return validation.dns1035_label(name)
 
 
 STRATEGIES: dict[str, Strategy] = {

@@ -12,7 +12,9 @@ from app.cluster.apiserver.validation import rbac
 class RoleStrategy(Strategy):
     """Roles and ClusterRoles; their names may hold colons and capitals."""
 
-    name_rule = staticmethod(validation.path_segment)
+    def name_problems(self, name: str) -> list[str]:
+        """Anything that fits into a URL's path."""
+        return validation.path_segment(name)
 
     def validate(self, obj: Object) -> list[FieldError]:
         """The rules."""
@@ -22,7 +24,9 @@ class RoleStrategy(Strategy):
 class BindingStrategy(Strategy):
     """RoleBindings and ClusterRoleBindings."""
 
-    name_rule = staticmethod(validation.path_segment)
+    def name_problems(self, name: str) -> list[str]:
+        """Anything that fits into a URL's path."""
+        return validation.path_segment(name)
 
     def validate(self, obj: Object) -> list[FieldError]:
         """The role and the subjects."""

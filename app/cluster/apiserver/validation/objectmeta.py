@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.apimachinery import validation
-from app.apimachinery.messages import Message, N_
+from app.apimachinery.messages import N_, Message
 from app.apimachinery.validation import FieldError, forbidden, invalid, required
 
 NameRule = Callable[[str], list[str]]
@@ -31,7 +31,7 @@ def validate(metadata: Mapping[str, Any], *, namespaced: bool, name_rule: NameRu
         errors.append(required("metadata.name", "name or generateName is required"))
     errors += _namespace(metadata.get("namespace") or "", namespaced=namespaced)
     errors += validation.labels(metadata.get("labels") or {}, "metadata.labels")
-    errors += annotations(metadata.get("annotations") or {}, "metadata.annotations")
+    errors += annotation_errors(metadata.get("annotations") or {}, "metadata.annotations")
     errors += _owner_references(metadata.get("ownerReferences") or [])
     for index, finalizer in enumerate(metadata.get("finalizers") or []):
         del index
@@ -59,7 +59,7 @@ def _namespace(namespace: str, *, namespaced: bool) -> list[FieldError]:
     return [invalid("metadata.namespace", namespace, text) for text in validation.dns1123_label(namespace)]
 
 
-def annotations(values: Mapping[str, Any], field: str) -> list[FieldError]:
+def annotation_errors(values: Mapping[str, Any], field: str) -> list[FieldError]:
     """Keys and total size of annotations (ValidateAnnotations)."""
     errors: list[FieldError] = []
     for key in sorted(values):
@@ -79,9 +79,8 @@ def _owner_references(references: list[Mapping[str, Any]]) -> list[FieldError]:
         version = reference.get("apiVersion") or ""
         if not version:
             errors.append(invalid(f"{field}.apiVersion", version, "version must not be empty"))
-        for name in ("kind", "name", "uid"):
-            if not reference.get(name):
-                errors.append(invalid(f"{field}.{name}", "", "must not be empty"))
+        missing = [name for name in ("kind", "name", "uid") if not reference.get(name)]
+        errors += [invalid(f"{field}.{name}", "", "must not be empty") for name in missing]
         controllers += bool(reference.get("controller"))
     if controllers > 1:
         detail = "Only one reference can have Controller set to true."

@@ -1,4 +1,4 @@
-"""Rules for amounts, requests and limits (validation.go: ValidateResourceRequirements, validateResourceQuantityValue)."""
+"""Rules for amounts, requests and limits (core validation.go: ValidateResourceRequirements)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _against_limit(name: str, request: Quantity, limit: Quantity, field: str) ->
 
 
 def _resource_name(name: str, field: str) -> list[FieldError]:
-    """validateContainerResourceName."""
+    """ValidateContainerResourceName."""
     errors = [invalid(field, name, text) for text in validation.qualified_name(name)]
     if errors:
         return errors

@@ -1,4 +1,4 @@
-"""Rules for taints and tolerations (pkg/apis/core/validation/validation.go: validateTaintEffect, ValidateTolerations)."""
+"""Rules for taints and tolerations (pkg/apis/core/validation/validation.go: ValidateTolerations)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.apimachinery import validation
-from app.apimachinery.messages import Message, N_
+from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import ErrorKind, FieldError, invalid, not_supported, required
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.apimachinery import labels, validation
 from app.apimachinery.errors import BadRequest
-from app.apimachinery.messages import Message, N_
+from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError, invalid, not_supported, required
 from app.cluster.apiserver.validation import objectmeta, pod, selectors
@@ -105,7 +105,7 @@ def _template(template: Object) -> list[FieldError]:
     """ValidatePodTemplateSpec: the pod must also be one that a controller can keep alive."""
     metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
     errors = validation.labels(metadata.get("labels") or {}, "spec.template.metadata.labels")
-    errors += objectmeta.annotations(metadata.get("annotations") or {}, "spec.template.metadata.annotations")
+    errors += objectmeta.annotation_errors(metadata.get("annotations") or {}, "spec.template.metadata.annotations")
     errors += pod.validate_spec(spec, "spec.template.spec")
     policy = spec.get("restartPolicy")
     if policy in {"OnFailure", "Never"}:
