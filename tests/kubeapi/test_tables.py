@@ -326,6 +326,70 @@ SELECTOR = {
             ["web", "NodePort", "10.96.0.9", "<none>", "80:30080/TCP", "90s", "a=b"],
         ),
         (
+            "resourcequotas",
+            {"status": {"hard": {"pods": "4", "limits.cpu": "2", "cpu": "1"}, "used": {"pods": "3", "cpu": "500m"}}},
+            ["web", "cpu: 500m/1, pods: 3/4", "limits.cpu: 0/2", "90s"],
+        ),
+        (
+            "persistentvolumes",
+            {
+                "spec": {
+                    "capacity": {"storage": "1Gi"},
+                    "accessModes": ["ReadWriteMany", "ReadWriteOnce"],
+                    "persistentVolumeReclaimPolicy": "Retain",
+                    "claimRef": {"namespace": "default", "name": "data"},
+                    "volumeMode": "Filesystem",
+                },
+                "status": {"phase": "Bound"},
+            },
+            ["web", "1Gi", "RWO,RWX", "Retain", "Bound", "default/data", "", "<unset>", "", "90s", "Filesystem"],
+        ),
+        (
+            "persistentvolumeclaims",
+            {"spec": {"storageClassName": "fast"}, "status": {"phase": "Pending"}},
+            ["web", "Pending", "", "", "", "fast", "<unset>", "90s", "<unset>"],
+        ),
+        (
+            "storageclasses.storage.k8s.io",
+            {"provisioner": "local", "volumeBindingMode": "WaitForFirstConsumer"},
+            ["web", "local", "Delete", "WaitForFirstConsumer", False, "90s"],
+        ),
+        (
+            "endpoints",
+            {"subsets": [{"addresses": [{"ip": f"10.0.0.{n}"} for n in range(5)], "ports": [{"port": 80}]}]},
+            ["web", "10.0.0.0:80,10.0.0.1:80,10.0.0.2:80 + 2 more...", "90s"],
+        ),
+        ("endpointslices.discovery.k8s.io", {"addressType": "IPv4"}, ["web", "IPv4", "<unset>", "<unset>", "90s"]),
+        (
+            "ingresses.networking.k8s.io",
+            {"spec": {"rules": [{"host": "a"}], "tls": [{}]}},
+            ["web", "<none>", "a", "", "80, 443", "90s"],
+        ),
+        (
+            "horizontalpodautoscalers.autoscaling",
+            {
+                "spec": {
+                    "scaleTargetRef": {"kind": "Deployment", "name": "web"},
+                    "minReplicas": 1,
+                    "maxReplicas": 4,
+                    "metrics": [
+                        {"type": "Resource", "resource": {"name": "cpu", "target": {"averageUtilization": 80}}}
+                    ],
+                }
+            },
+            ["web", "Deployment/web", "cpu: <unknown>/80%", "1", 4, 0, "90s"],
+        ),
+        (
+            "cronjobs.batch",
+            {"spec": {"schedule": "* * * * *"}},
+            ["web", "* * * * *", "<none>", "False", 0, "<none>", "90s", "", "", "<none>"],
+        ),
+        (
+            "resourceclaims.resource.k8s.io",
+            {"status": {"allocation": {"x": 1}, "reservedFor": [{}]}},
+            ["web", "allocated,reserved", "90s"],
+        ),
+        (
             "jobs.batch",
             {"spec": {"completions": 3}, "status": {"succeeded": 1, "startTime": "2026-03-01T11:59:00Z"}},
             ["web", "Running", "1/3", "60s", "90s", "", "", "<none>"],

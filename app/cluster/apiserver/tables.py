@@ -11,10 +11,19 @@ from typing import Any
 
 from app.apimachinery.clock import Instant
 from app.apimachinery.meta import Object
-from app.cluster.apiserver.printers import apps, core, pods, policy
+from app.cluster.apiserver.printers import apps, autoscaling, core, devices, network, pods, policy, storage
 from app.cluster.apiserver.printers.base import NAME, Cells, Column, Printer, name_of
 
-PRINTERS: dict[str, Printer] = {**pods.PRINTERS, **core.PRINTERS, **apps.PRINTERS, **policy.PRINTERS}
+PRINTERS: dict[str, Printer] = {
+    **pods.PRINTERS,
+    **core.PRINTERS,
+    **apps.PRINTERS,
+    **autoscaling.PRINTERS,
+    **network.PRINTERS,
+    **policy.PRINTERS,
+    **storage.PRINTERS,
+    **devices.PRINTERS,
+}
 """Group resource (`pods`, `deployments.apps`) to printer."""
 
 INCLUDE_OBJECT = ("Metadata", "Object", "None")

@@ -9,8 +9,10 @@ from app.cluster.apiserver.printers.base import (
     CONTAINERS,
     IMAGES,
     NAME,
+    NONE,
     SELECTOR,
     Cells,
+    Column,
     Printer,
     age,
     containers_and_images,
@@ -114,9 +116,26 @@ def _job(obj: Object, now: Instant) -> Cells:
     ]
 
 
+def _cron_job(obj: Object, now: Instant) -> Cells:
+    spec, status = obj.get("spec", {}), obj.get("status", {})
+    job = spec.get("jobTemplate", {}).get("spec", {})
+    last = status.get("lastScheduleTime")
+    return [
+        name_of(obj),
+        spec.get("schedule", ""),
+        spec.get("timeZone", NONE),
+        "True" if spec.get("suspend") else "False",
+        len(status.get("active") or []),
+        since(last, now) if last else NONE,
+        age(obj, now),
+        *containers_and_images(job.get("template", {}).get("spec", {}).get("containers")),
+        format_label_selector(job.get("selector")),
+    ]
+
+
 def _controller_revision(obj: Object, now: Instant) -> Cells:
     owner = next((o for o in obj.get("metadata", {}).get("ownerReferences") or [] if o.get("controller")), None)
-    controller = "<none>"
+    controller = NONE
     if owner:
         group = str(owner.get("apiVersion", "")).partition("/")[0]
         controller = f"{str(owner.get('kind', '')).lower()}.{group}/{owner.get('name', '')}"
@@ -132,7 +151,7 @@ _POD_TEMPLATE = (CONTAINERS, IMAGES, SELECTOR)
 
 PRINTERS = {
     "deployments.apps": Printer(
-        (NAME, text("Ready"), integer("Up-to-date"), integer("Available"), AGE, *_POD_TEMPLATE), _deployment
+        (NAME, text("Ready"), text("Up-to-date"), text("Available"), AGE, *_POD_TEMPLATE), _deployment
     ),
     "replicasets.apps": Printer(
         (NAME, integer("Desired"), integer("Current"), integer("Ready"), AGE, *_POD_TEMPLATE), _replica_set
@@ -152,6 +171,19 @@ PRINTERS = {
         cells=_daemon_set,
     ),
     "statefulsets.apps": Printer((NAME, text("Ready"), AGE, CONTAINERS, IMAGES), _stateful_set),
-    "controllerrevisions.apps": Printer((NAME, text("Controller"), integer("Revision"), AGE), _controller_revision),
+    "controllerrevisions.apps": Printer((NAME, text("Controller"), text("Revision"), AGE), _controller_revision),
+    "cronjobs.batch": Printer(
+        columns=(
+            NAME,
+            text("Schedule"),
+            text("Timezone"),
+            Column("Suspend", type="boolean"),
+            integer("Active"),
+            text("Last Schedule"),
+            AGE,
+            *_POD_TEMPLATE,
+        ),
+        cells=_cron_job,
+    ),
     "jobs.batch": Printer((NAME, text("Status"), text("Completions"), text("Duration"), AGE, *_POD_TEMPLATE), _job),
 }

@@ -6,6 +6,8 @@ from app.apimachinery.clock import Instant
 from app.apimachinery.meta import Object
 from app.cluster.apiserver.printers.base import (
     AGE,
+    CONTAINERS,
+    IMAGES,
     NAME,
     NONE,
     SELECTOR,
@@ -14,7 +16,9 @@ from app.cluster.apiserver.printers.base import (
     Column,
     Printer,
     age,
+    containers_and_images,
     format_labels,
+    integer,
     name_of,
     since,
     text,
@@ -112,35 +116,32 @@ def _event(event: Object, now: Instant) -> Cells:
     ]
 
 
-def _service(service: Object, now: Instant) -> Cells:
-    spec = service.get("spec", {})
-    ports = [
-        f"{port.get('port')}:{port['nodePort']}/{port.get('protocol', 'TCP')}"
-        if port.get("nodePort")
-        else f"{port.get('port')}/{port.get('protocol', 'TCP')}"
-        for port in spec.get("ports") or []
-    ]
+def _resource_quota(obj: Object, now: Instant) -> Cells:
+    status = obj.get("status", {})
+    used = status.get("used") or {}
+    columns: dict[bool, list[str]] = {False: [], True: []}
+    for resource, hard in sorted((status.get("hard") or {}).items()):
+        columns[resource.startswith("limits.")].append(f"{resource}: {used.get(resource, '0')}/{hard}")
+    return [name_of(obj), ", ".join(columns[False]), ", ".join(columns[True]), age(obj, now)]
+
+
+def _replication_controller(obj: Object, now: Instant) -> Cells:
+    spec, status = obj.get("spec", {}), obj.get("status", {})
     return [
-        name_of(service),
-        spec.get("type", ""),
-        (spec.get("clusterIPs") or [NONE])[0],
-        _external_address(service),
-        ",".join(ports) or NONE,
-        age(service, now),
+        name_of(obj),
+        spec.get("replicas", 0),
+        status.get("replicas", 0),
+        status.get("readyReplicas", 0),
+        age(obj, now),
+        *containers_and_images(spec.get("template", {}).get("spec", {}).get("containers")),
         format_labels(spec.get("selector")),
     ]
 
 
-def _external_address(service: Object) -> str:
-    spec = service.get("spec", {})
-    if spec.get("type") == "ExternalName":
-        return str(spec.get("externalName", ""))
-    external = list(spec.get("externalIPs") or [])
-    if spec.get("type") != "LoadBalancer":
-        return ",".join(external) or NONE
-    ingress = service.get("status", {}).get("loadBalancer", {}).get("ingress") or []
-    balanced = sorted({i.get("ip") or i.get("hostname") for i in ingress if i.get("ip") or i.get("hostname")})
-    return ",".join([*balanced, *external]) or "<pending>"
+def _pod_template(obj: Object, _: Instant) -> Cells:
+    template = obj.get("template", {})
+    names, images = containers_and_images(template.get("spec", {}).get("containers"))
+    return [name_of(obj), names, images, format_labels(template.get("metadata", {}).get("labels"))]
 
 
 PRINTERS = {
@@ -163,10 +164,12 @@ PRINTERS = {
     "configmaps": Printer((NAME, Column("Data"), AGE), _config_map),
     "secrets": Printer((NAME, text("Type"), Column("Data"), AGE), _secret),
     "serviceaccounts": Printer((NAME, Column("Secrets"), AGE), _service_account),
-    "services": Printer(
-        (NAME, text("Type"), text("Cluster-IP"), text("External-IP"), text("Port(s)"), AGE, SELECTOR),
-        _service,
+    "resourcequotas": Printer((NAME, text("Request"), text("Limit"), AGE), _resource_quota),
+    "replicationcontrollers": Printer(
+        (NAME, integer("Desired"), integer("Current"), integer("Ready"), AGE, CONTAINERS, IMAGES, SELECTOR),
+        _replication_controller,
     ),
+    "podtemplates": Printer((NAME, text("Containers"), text("Images"), text("Pod Labels")), _pod_template),
     "events": Printer(
         columns=(
             text("Last Seen"),

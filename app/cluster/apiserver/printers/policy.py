@@ -1,4 +1,4 @@
-"""Rows of the groups that order and permit: scheduling, RBAC, policy, coordination, storage (printers.go)."""
+"""Rows of the groups that order and permit: scheduling, RBAC, policy, coordination (printers.go)."""
 
 from __future__ import annotations
 
@@ -50,21 +50,6 @@ def _lease(obj: Object, now: Instant) -> Cells:
     return [name_of(obj), obj.get("spec", {}).get("holderIdentity", ""), age(obj, now)]
 
 
-def _storage_class(obj: Object, now: Instant) -> Cells:
-    annotations = obj.get("metadata", {}).get("annotations") or {}
-    name = name_of(obj)
-    if annotations.get("storageclass.kubernetes.io/is-default-class") == "true":
-        name += " (default)"
-    return [
-        name,
-        obj.get("provisioner", ""),
-        obj.get("reclaimPolicy", "Delete"),
-        obj.get("volumeBindingMode", "Immediate"),
-        bool(obj.get("allowVolumeExpansion")),
-        age(obj, now),
-    ]
-
-
 _BINDING = Printer(
     columns=(
         NAME,
@@ -89,15 +74,4 @@ PRINTERS = {
         _pod_disruption_budget,
     ),
     "leases.coordination.k8s.io": Printer((NAME, text("Holder"), AGE), _lease),
-    "storageclasses.storage.k8s.io": Printer(
-        columns=(
-            NAME,
-            text("Provisioner"),
-            text("ReclaimPolicy"),
-            text("VolumeBindingMode"),
-            Column("AllowVolumeExpansion", type="boolean"),
-            AGE,
-        ),
-        cells=_storage_class,
-    ),
 }
