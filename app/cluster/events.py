@@ -56,7 +56,7 @@ class Recorder:
         self._clock = moment
         self._known: dict[tuple[Any, ...], tuple[str, str]] | None = None
 
-    def record(  # noqa: PLR0913 (an event's parts, each by name)
+    def record(
         self,
         obj: Object,
         kind: str,
@@ -93,7 +93,7 @@ class Recorder:
             },
         )
 
-    def record_series(  # noqa: PLR0913 (an event's parts, each by name)
+    def record_series(
         self,
         obj: Object,
         kind: str,
@@ -177,9 +177,7 @@ def last_seen(event: Object) -> Instant:
     return clock.parse(stamp or event["metadata"]["creationTimestamp"])
 
 
-def _key(
-    source: dict[str, str], involved: dict[str, Any], kind: str, reason: str, message: str
-) -> tuple[Any, ...]:
+def _key(source: dict[str, str], involved: dict[str, Any], kind: str, reason: str, message: str) -> tuple[Any, ...]:
     where = tuple(sorted((name, value) for name, value in involved.items() if value))
     return (tuple(sorted(source.items())), where, kind, reason, message)
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from app.apimachinery.clock import Instant, SimulatedClock
 from app.cluster.client import Client
 from app.cluster.events import Recorder
+from app.cluster.logs import LogBook
 from app.cluster.store import WatchEvent
 from app.cluster.timers import Timers
 
@@ -30,6 +31,7 @@ class Context:
     clock: SimulatedClock
     timers: Timers
     recorder: Recorder
+    logs: LogBook
     state: dict[str, Any]
     seed: int = 0
     changes: Sequence[WatchEvent] = ()
@@ -41,9 +43,9 @@ class Context:
         """The simulated instant, in microseconds since the epoch."""
         return self.clock.now()
 
-    def wake(self, key: str, instant: Instant) -> None:
-        """Run this loop again at `instant`, with `key` among the fired."""
-        self.timers.set(self.loop, key, instant)
+    def wake(self, key: str, instant: Instant, *, idle: bool = False) -> None:
+        """Run this loop again at `instant`, with `key` among the fired; `idle` when it only tries again or tidies."""
+        self.timers.set(self.loop, key, instant, idle=idle)
 
     def cancel(self, key: str) -> None:
         """Forget a wake-up."""
@@ -57,8 +59,13 @@ class Context:
 class Loop(Protocol):
     """A module or object that reconciles."""
 
-    NAME: str
-    WATCHES: frozenset[str]
+    @property
+    def NAME(self) -> str:  # noqa: N802 (modules spell it as a constant)
+        """The loop's name."""
+
+    @property
+    def WATCHES(self) -> frozenset[str]:  # noqa: N802 (modules spell it as a constant)
+        """The resources whose changes wake the loop."""
 
     def sync(self, context: Context) -> None:
         """Bring the cluster closer to what this loop wants; must be idempotent."""

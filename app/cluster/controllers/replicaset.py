@@ -103,7 +103,7 @@ def _slow_down(context: Context, uid: str) -> None:
 
 
 def _related(replicaset: Object, nearby: list[Object]) -> list[Object]:
-    """Active pods of every set that the same owner has (getIndirectlyRelatedPods): rollouts spread deletions by them."""
+    """Active pods of every set of the same owner (getIndirectlyRelatedPods): deletions are spread by them."""
     reference = meta.controller_of(replicaset)
     if reference is None:
         return nearby

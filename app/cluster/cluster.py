@@ -1,0 +1,243 @@
+"""One simulated cluster: its store, its clock, and the loops that move it.
+
+Synchronous and deterministic: the same seed and the same calls give the same bytes. Time jumps from one due timer to
+the next; at each instant all loops run, in a fixed order, until none has anything left to do. Looking more often
+changes nothing: `advance_to(a); advance_to(b)` is `advance_to(b)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from app.apimachinery.clock import MINUTE, Instant, Micros, SimulatedClock
+from app.apimachinery.errors import Expired
+from app.apimachinery.meta import Object
+from app.cluster import bootstrap, kube_scheduler
+from app.cluster.client import Client
+from app.cluster.controller_manager import CONTROLLERS
+from app.cluster.events import Recorder
+from app.cluster.logs import LogBook
+from app.cluster.loops import Context, Loop
+from app.cluster.nodes.kubelet import Kubelets
+from app.cluster.store import Store, WatchEvent
+from app.cluster.timers import Timers
+
+FORMAT = 1
+SETTLE_LIMIT: Micros = 10 * MINUTE
+MAX_ROUNDS = 500
+"""Rounds that one instant may take before it counts as a loop without end."""
+
+
+class FormatError(ValueError):
+    """A snapshot that this version cannot read."""
+
+
+class NeverSettlesError(RuntimeError):
+    """Loops that keep each other busy at one instant: a fault of the simulation, not of the learner."""
+
+
+class Cluster:
+    """A cluster at an instant."""
+
+    def __init__(self, store: Store, clock: SimulatedClock, seed: int) -> None:
+        self.store = store
+        self.client = Client.over(store)
+        self._clock = clock
+        self._seed = seed
+        self._timers = Timers()
+        self._logs = LogBook()
+        self._memory: dict[str, dict[str, Any]] = {}
+        self._cursor = store.revision
+        self._recorder = Recorder(self.client, clock)
+        self._schedulers = kube_scheduler.Schedulers()
+        programs = {"kube-scheduler": kube_scheduler.start_program}
+        self._loops: tuple[Loop, ...] = (*CONTROLLERS, self._schedulers, Kubelets(programs))
+
+    @classmethod
+    def new(
+        cls,
+        *,
+        seed: int,
+        now: Instant,
+        template: str = bootstrap.DEFAULT,
+        objects: Sequence[Object] = (),
+    ) -> Cluster:
+        """A fresh cluster from a template (see `bootstrap.TEMPLATES`), with more objects created in it, at `now`.
+
+        Nodes among the objects get a kubelet and keep the status they come with.
+
+        Raises:
+            KeyError: there is no such template.
+            StatusError: the API server refuses one of the objects.
+        """
+        clock = SimulatedClock(now - bootstrap.AGE)
+        store = Store(clock, seed)
+        kubelet = bootstrap.build(store, template)
+        cluster = cls(store, clock, seed)
+        cluster._memory[Kubelets.NAME] = kubelet
+        cluster._memory[kube_scheduler.NAME] = kube_scheduler.first_state(cluster._context(cluster._schedulers))
+        clock.advance_to(now)
+        for obj in objects:
+            if obj.get("kind") == "Node":
+                bootstrap.add_node(cluster.client, store, obj)
+            else:
+                cluster.client.create(obj)
+        return cluster
+
+    @classmethod
+    def load(cls, data: bytes) -> Cluster:
+        """The cluster from `dump()`. Raises FormatError for what is no snapshot of this version."""
+        try:
+            document = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise FormatError(f"a cluster's snapshot is JSON: {error}") from error
+        return cls.restore(document)
+
+    @classmethod
+    def restore(cls, document: Any) -> Cluster:
+        """The cluster from a snapshot that is already parsed. Raises FormatError."""
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            found = document.get("format") if isinstance(document, dict) else None
+            raise FormatError(f"the cluster's snapshot has format {found!r}; this version reads {FORMAT}")
+        try:
+            clock = SimulatedClock(document["now"])
+            cluster = cls(Store.restore(document["store"], clock), clock, document["seed"])
+            cluster._timers = Timers.restore(document["timers"])
+            cluster._logs = LogBook.restore(document["logs"])
+            cluster._memory = document["memory"]
+            cluster._cursor = document["cursor"]
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise FormatError(f"the cluster's snapshot is damaged: {error!r}") from error
+        return cluster
+
+    def dump(self) -> bytes:
+        """The whole state as JSON; equal clusters give equal bytes."""
+        return orjson.dumps(
+            {
+                "format": FORMAT,
+                "seed": self._seed,
+                "now": self._clock.now(),
+                "cursor": self._cursor,
+                "store": self.store.state(),
+                "timers": self._timers.state(),
+                "logs": self._logs.state(),
+                "memory": {name: memory for name, memory in sorted(self._memory.items()) if memory},
+            },
+            option=orjson.OPT_SORT_KEYS,
+        )
+
+    def fork(self) -> Cluster:
+        """An independent copy at the same instant."""
+        clock = SimulatedClock(self._clock.now())
+        other = Cluster(self.store.fork(clock), clock, self._seed)
+        other._timers = Timers.restore(self._timers.state())
+        other._logs = LogBook.restore(self._logs.state())
+        other._memory = orjson.loads(orjson.dumps(self._memory))
+        other._cursor = self._cursor
+        return other
+
+    @property
+    def now(self) -> Instant:
+        """The simulated instant, in microseconds since the epoch."""
+        return self._clock.now()
+
+    def advance_to(self, instant: Instant) -> None:
+        """Let the cluster live until `instant`, that instant's due work included.
+
+        Raises:
+            ValueError: the instant lies in the past.
+            NeverSettlesError: loops kept each other busy without end.
+        """
+        if instant < self.now:
+            self._clock.advance_to(instant)
+        self._run_instant()
+        while (due := self._timers.next()) is not None and due <= instant:
+            self._clock.advance_to(max(due, self.now))
+            self._run_instant()
+        self._clock.advance_to(instant)
+
+    def settle(self, limit: Micros = SETTLE_LIMIT) -> None:
+        """Move on until nothing but retries and housekeeping is due, or `limit` microseconds have passed.
+
+        After it every pod is placed or waits for a change, and phases no longer move by themselves.
+        """
+        end = self.now + limit
+        self._run_instant()
+        while (due := self._timers.next_busy()) is not None and due <= end:
+            self.advance_to(max(due, self.now))
+
+    def next_event(self) -> Instant | None:
+        """When something will happen by itself next, or None."""
+        return self._timers.next()
+
+    def attempts(self, namespace: str, name: str) -> list[dict[str, Any]]:
+        """What schedulers recorded of their last attempts to place the pod, oldest first."""
+        return kube_scheduler.attempts(self._memory.get(kube_scheduler.NAME, {}), namespace, name)
+
+    def has_scheduler(self, name: str) -> bool:
+        """Whether a running scheduler process that may schedule serves this schedulerName."""
+        return kube_scheduler.serves(self._memory.get(kube_scheduler.NAME, {}), name)
+
+    def logs(self, namespace: str, pod: str, container: str = "", *, previous: bool = False) -> list[str]:
+        """What a pod's container printed; its first container where none is named. NotFound for an unknown pod."""
+        found = self.client.get("pods", pod, namespace)
+        name = container or found["spec"]["containers"][0]["name"]
+        return self._logs.read(found["metadata"]["uid"], name, previous=previous)
+
+    def remove_static_pod(self, name: str, namespace: str = "kube-system") -> None:
+        """Take a static pod's manifest from its node (as moving the file away does): its containers stop.
+
+        Raises:
+            KeyError: no node has a static pod of that name.
+        """
+        del self._memory[Kubelets.NAME]["static"][f"{namespace}/{name}"]
+        self.client.delete("pods", name, namespace)
+
+    def _run_instant(self) -> None:
+        busy: list[str] = []
+        for _ in range(MAX_ROUNDS):
+            changes, full = self._news()
+            if not changes and not full and not self._timers.is_due(self.now):
+                return
+            busy = [loop.NAME for loop in self._loops if self._run_loop(loop, changes, full)]
+        raise NeverSettlesError(f"after {MAX_ROUNDS} rounds at one instant still busy: {', '.join(busy)}")
+
+    def _news(self) -> tuple[Sequence[WatchEvent], bool]:
+        """The changes since the last round; and whether the log was too short to hold them all."""
+        try:
+            changes: Sequence[WatchEvent] = self.store.events_since(self._cursor)
+            full = False
+        except Expired:
+            changes, full = (), True
+        self._cursor = self.store.revision
+        return changes, full
+
+    def _run_loop(self, loop: Loop, changes: Sequence[WatchEvent], full: bool) -> bool:
+        """Run a loop that has something to look at. True when it wrote."""
+        relevant = [change for change in changes if change.resource in loop.WATCHES]
+        fired = self._timers.take(loop.NAME, self.now)
+        if not relevant and not fired and not full:
+            return False
+        before = self.store.revision
+        loop.sync(self._context(loop, relevant, fired, full))
+        return self.store.revision != before
+
+    def _context(
+        self, loop: Loop, changes: Sequence[WatchEvent] = (), fired: tuple[str, ...] = (), full: bool = False
+    ) -> Context:
+        return Context(
+            loop=loop.NAME,
+            client=self.client,
+            clock=self._clock,
+            timers=self._timers,
+            recorder=self._recorder,
+            logs=self._logs,
+            state=self._memory.setdefault(loop.NAME, {}),
+            seed=self._seed,
+            changes=changes,
+            fired=fired,
+            full=full,
+        )

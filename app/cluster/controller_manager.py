@@ -1,0 +1,36 @@
+"""The controllers, in the order in which they run (cmd/kube-controller-manager/app/controllermanager.go).
+
+A new controller is a module in `controllers/` and a line here.
+"""
+
+from __future__ import annotations
+
+from app.cluster.controllers import (
+    daemonset,
+    deployment,
+    event_ttl,
+    garbage_collector,
+    namespace,
+    node_lifecycle,
+    pod_gc,
+    replicaset,
+    serviceaccount,
+    taint_eviction,
+)
+from app.cluster.loops import FunctionLoop, Loop
+
+CONTROLLERS: tuple[Loop, ...] = tuple(
+    FunctionLoop(name, watches, run)
+    for name, watches, run in (
+        (namespace.NAME, namespace.WATCHES, namespace.sync),
+        (serviceaccount.NAME, serviceaccount.WATCHES, serviceaccount.sync),
+        (node_lifecycle.NAME, node_lifecycle.WATCHES, node_lifecycle.sync),
+        (deployment.NAME, deployment.WATCHES, deployment.sync),
+        (replicaset.NAME, replicaset.WATCHES, replicaset.sync),
+        (daemonset.NAME, daemonset.WATCHES, daemonset.sync),
+        (taint_eviction.NAME, taint_eviction.WATCHES, taint_eviction.sync),
+        (pod_gc.NAME, pod_gc.WATCHES, pod_gc.sync),
+        (garbage_collector.NAME, garbage_collector.WATCHES, garbage_collector.sync),
+        (event_ttl.NAME, event_ttl.WATCHES, event_ttl.sync),
+    )
+)

@@ -1,0 +1,216 @@
+"""The kubelets of all nodes: they take on the pods that are bound to them and write what becomes of these.
+
+Mirrors pkg/kubelet/kubelet.go: syncLoop, HandlePodAdditions. A node has a kubelet when its Ready condition is True; on
+another node, pods stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.apimachinery import meta
+from app.apimachinery.errors import Conflict, NotFound
+from app.apimachinery.meta import Object
+from app.apis import helpers
+from app.cluster import controller_utils as utils
+from app.cluster import mounts
+from app.cluster.loops import Context
+from app.cluster.nodes import admit, images, pod_status, static_pods
+from app.cluster.nodes.pod_worker import PodWorker, new_record
+from app.cluster.processes import Program
+
+NAME = "kubelet"
+WATCHES = frozenset({"pods", "nodes", "configmaps", "secrets"})
+
+
+class Kubelets:
+    """A loop over every pod that is bound to a node."""
+
+    NAME = NAME
+    WATCHES = WATCHES
+
+    def __init__(self, programs: Mapping[str, Program]) -> None:
+        self._programs = programs
+
+    def sync(self, context: Context) -> None:
+        """Take on new pods, take the steps that are due, write statuses, end what was deleted."""
+        context.state.setdefault("pods", {})
+        context.state.setdefault("addresses", {})
+        self._forget(context, {pod["metadata"]["uid"] for pod in context.client.list("pods")})
+        static_pods.keep_mirrors(context)
+        nodes = {meta.name_of(node): node for node in context.client.list("nodes")}
+        bound = [pod for pod in context.client.list("pods") if pod["spec"].get("nodeName") in nodes]
+        due = _steps(context.fired)
+        touched = {change.object["metadata"]["uid"] for change in context.changes if change.resource == "pods"}
+        mounts = context.changed("configmaps", "secrets")
+        revived = context.changed("nodes")
+        images_on: dict[str, set[str]] = {}
+        for pod in bound:
+            uid = pod["metadata"]["uid"]
+            known = uid in context.state["pods"]
+            idle = known or (helpers.is_terminal(pod) and not revived)
+            if idle and not (context.full or uid in due or uid in touched or mounts):
+                continue
+            node = nodes[pod["spec"]["nodeName"]]
+            if (utils.condition(node, "Ready") or {}).get("status") == "True":
+                present = images_on.setdefault(meta.name_of(node), _images_on(node))
+                self._sync_pod(context, pod, node, due.get(uid, []), bound, present)
+
+    def _forget(self, context: Context, alive: set[str]) -> None:
+        for uid in [uid for uid in context.state["pods"] if uid not in alive]:
+            record = context.state["pods"].pop(uid)
+            if record["key"] in context.state.get("static", {}):
+                context.state.setdefault("lost", {})[record["key"]] = record
+            for container in ("", *record["containers"]):
+                for step in (
+                    "setup",
+                    "stopped",
+                    "pull",
+                    "create",
+                    "retry",
+                    "exit",
+                    "restart",
+                    "backoff",
+                    "ready",
+                    "unhealthy",
+                ):
+                    context.cancel(f"{uid}/{container}/{step}")
+            context.logs.forget(uid)
+
+    def _sync_pod(
+        self,
+        context: Context,
+        pod: Object,
+        node: Object,
+        due: list[tuple[str, str]],
+        bound: list[Object],
+        present: set[str],
+    ) -> None:
+        uid = pod["metadata"]["uid"]
+        record = context.state["pods"].get(uid)
+        if record is None:
+            if helpers.is_terminal(pod):
+                _end_finished(context, pod)
+                return
+            record = self._take_on(context, pod, node, bound)
+            if record is None:
+                return
+        before = set(present)
+        worker = PodWorker(context, pod, record, present, self._programs)
+        if record["stage"] == "starting" and not record.get("announced"):
+            record["announced"] = True
+            worker.begin()
+        if record["stage"] == "ended":
+            return
+        if utils.is_terminating(pod):
+            worker.stop()
+        elif context.changed("pods"):
+            worker.definition_changed()
+        if context.changed("configmaps", "secrets") and _mounts_changed(context, pod):
+            worker.mounts_changed()
+        for container, step in due:
+            worker.fired(container, step)
+        if present != before:
+            _report_images(context, node, present - before)
+        _write(context, pod, record, node)
+
+    def _take_on(self, context: Context, pod: Object, node: Object, bound: list[Object]) -> dict[str, Any] | None:
+        """Admit a pod that is new to its node; the refusal goes into its status (HandlePodAdditions)."""
+        name = meta.name_of(node)
+        records = context.state["pods"]
+        others = [other for other in bound if other["spec"]["nodeName"] == name and other["metadata"]["uid"] in records]
+        rejection = None if utils.is_terminating(pod) else admit.admit(pod, node, others)
+        if rejection is not None:
+            context.recorder.record(
+                pod,
+                "Warning",
+                rejection.reason,
+                rejection.message.removeprefix("Pod was rejected: "),
+                component=NAME,
+                host=name,
+            )
+            utils.write_status(context, pod, pod_status.rejected(pod, rejection, context.now))
+            return None
+        record = new_record(pod, name, _address(context, node, pod), context.now)
+        records[pod["metadata"]["uid"]] = record
+        return record
+
+
+def _end_finished(context: Context, pod: Object) -> None:
+    """A pod that is done and being deleted has nothing left to stop."""
+    if utils.is_terminating(pod):
+        try:
+            context.client.delete("pods", meta.name_of(pod), meta.namespace_of(pod), grace_seconds=0)
+        except (NotFound, Conflict):
+            return
+
+
+def _steps(fired: tuple[str, ...]) -> dict[str, list[tuple[str, str]]]:
+    """Timer keys `uid/container/step` by uid, in the order in which they went off."""
+    steps: dict[str, list[tuple[str, str]]] = {}
+    for key in fired:
+        uid, _, rest = key.partition("/")
+        container, _, step = rest.partition("/")
+        if step:
+            steps.setdefault(uid, []).append((container, step))
+    return steps
+
+
+def _mounts_changed(context: Context, pod: Object) -> bool:
+    if context.full:
+        return True
+    namespace = meta.namespace_of(pod)
+    return any(
+        change.resource in {"configmaps", "secrets"}
+        and meta.namespace_of(change.object) == namespace
+        and mounts.mounted(pod, change.resource, meta.name_of(change.object))
+        for change in context.changes
+    )
+
+
+def _address(context: Context, node: Object, pod: Object) -> str:
+    """The next free address of the node's range; a counter, as addresses are not reused soon."""
+    if pod["spec"].get("hostNetwork"):
+        return _host_ip(node)
+    name = meta.name_of(node)
+    prefix = str((node.get("spec") or {}).get("podCIDR") or "10.244.0.0/24").rpartition(".")[0]
+    number = context.state["addresses"].get(name, 1)
+    context.state["addresses"][name] = 2 if number >= 253 else number + 1
+    return f"{prefix}.{number + 1 if number < 253 else 2}"
+
+
+def _host_ip(node: Object) -> str:
+    for address in (node.get("status") or {}).get("addresses") or []:
+        if address.get("type") == "InternalIP":
+            return str(address.get("address"))
+    return ""
+
+
+def _images_on(node: Object) -> set[str]:
+    found: set[str] = set()
+    for image in (node.get("status") or {}).get("images") or []:
+        found.update(name for name in image.get("names") or [] if "@" not in name)
+    return found
+
+
+def _report_images(context: Context, node: Object, added: set[str]) -> None:
+    """Add pulled images to the node's status: ImageLocality reads them there."""
+    current = context.client.find("nodes", meta.name_of(node)) or node
+    status = current.get("status") or {}
+    listed = list(status.get("images") or [])
+    for name in sorted(added):
+        reference = images.parse(name)
+        image = images.find(reference) if reference else None
+        if image is not None:
+            listed.append({"names": [name], "sizeBytes": image.size})
+    listed.sort(key=lambda image: -int(image.get("sizeBytes", 0)))
+    utils.write_status(context, current, {**status, "images": listed})
+
+
+def _write(context: Context, pod: Object, record: dict[str, Any], node: Object) -> None:
+    """Write the status over the pod as it is now: a step may have changed or removed it."""
+    current = context.client.find("pods", meta.name_of(pod), meta.namespace_of(pod))
+    if current is None or current["metadata"]["uid"] != pod["metadata"]["uid"]:
+        return
+    utils.write_status(context, current, pod_status.of(current, record, _host_ip(node), context.now))

@@ -1,0 +1,175 @@
+"""What a container's process does: how long it runs, what it prints, how it ends.
+
+Commands are read for their meaning (`sleep 30`, `sh -c "echo hi; exit 1"`), never executed. Programs that take part
+in the cluster, as kube-scheduler does, are given to the kubelet by whoever builds the cluster.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.apimachinery import quantity
+from app.apimachinery.clock import MINUTE, SECOND, Micros
+from app.cluster.nodes.images import Image
+from app.cluster.processes import QUICK, Launch, Program, Run
+
+_MAX_STATEMENTS = 50
+_MAX_SCRIPT = 10_000
+_DAY = 24 * 60 * MINUTE
+
+
+def argv_of(container: Mapping[str, Any], image: Image) -> tuple[str, ...]:
+    """The process's arguments: the container's command and args over the image's (Docker's ENTRYPOINT and CMD)."""
+    command, args = container.get("command") or [], container.get("args") or []
+    if command:
+        return (*command, *args)
+    return (*image.entrypoint, *(args or image.command))
+
+
+def start(launch: Launch, image: Image, programs: Mapping[str, Program]) -> Run:
+    """What the container's process does."""
+    if not launch.argv:
+        return Run(failure="no command specified")
+    name = launch.argv[0].rpartition("/")[2]
+    if name in programs and (name in image.programs or name == launch.argv[0]):
+        return programs[name](launch)
+    if name in image.programs:
+        return _own_program(launch, image, name)
+    if not image.shell or name not in _COMMON:
+        return Run(failure=_not_found(launch.argv[0]))
+    if name in _SHELLS:
+        return _shell(launch.argv[1:])
+    return _command(launch.argv)
+
+
+def _own_program(launch: Launch, image: Image, name: str) -> Run:
+    if name == "stress":
+        return _stress(launch)
+    if name == "hello":
+        return Run(runs=QUICK, lines=("", "Hello from Docker!"))
+    if name in {"curl", "redis-cli"} or (name in {"python", "python3", "node"} and len(launch.argv) == 1):
+        return Run(runs=QUICK)
+    return Run(ports=image.ports or None)
+
+
+def _not_found(name: str) -> str:
+    if "/" in name:
+        detail = f'exec: "{name}": stat {name}: no such file or directory'
+    else:
+        detail = f'exec: "{name}": executable file not found in $PATH'
+    return (
+        "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: "
+        f"unable to start container process: error during container init: {detail}"
+    )
+
+
+def _shell(arguments: Sequence[str]) -> Run:
+    """A shell: without a script and without a terminal it reads end of file and ends."""
+    for position, argument in enumerate(arguments):
+        if argument.startswith("-") and argument.endswith("c") and position + 1 < len(arguments):
+            return _script(arguments[position + 1])
+    return Run(runs=QUICK)
+
+
+def _script(script: str) -> Run:
+    """Read a script's statements in order; loops and what waits for ever end the reading."""
+    total: Micros = 0
+    lines: list[str] = []
+    text = script[:_MAX_SCRIPT].replace("&&", ";").replace("\n", ";").replace("||", ";")
+    for statement in text.split(";")[:_MAX_STATEMENTS]:
+        words = _words(statement)
+        if not words:
+            continue
+        name = words[0].rpartition("/")[2]
+        if name in _LOOPS or "infinity" in words[1:2]:
+            return Run(lines=tuple(lines), stops=None)
+        if name == "exit":
+            code = int(words[1]) & 255 if len(words) > 1 and words[1].isdecimal() and len(words[1]) < 6 else 0
+            return Run(runs=max(total, QUICK), code=code, lines=tuple(lines), stops=None)
+        run = _command(tuple(words))
+        lines += run.lines
+        if run.runs is None:
+            return Run(lines=tuple(lines), stops=run.stops)
+        if run.code:
+            return Run(runs=max(total, QUICK), code=run.code, lines=tuple(lines), stops=None)
+        total += run.runs if name == "sleep" else 0
+    return Run(runs=max(total, QUICK), lines=tuple(lines), stops=None)
+
+
+def _words(statement: str) -> list[str]:
+    try:
+        return shlex.split(statement, comments=True)
+    except ValueError:
+        return statement.split()
+
+
+def _command(argv: Sequence[str]) -> Run:
+    name = argv[0].rpartition("/")[2]
+    if name == "exec" and len(argv) > 1:
+        return _command(argv[1:])
+    if name == "sleep":
+        return _sleep(argv[1:])
+    if name == "echo":
+        return Run(runs=QUICK, lines=(" ".join(argv[1:]),)) if ">" not in argv else Run(runs=QUICK)
+    if name == "false":
+        return Run(runs=QUICK, code=1)
+    if name in {"tail", "watch", "top", "httpd", "nc", "crond", "nginx"} and (
+        name != "tail" or "-f" in argv or "-F" in argv
+    ):
+        return Run(stops=None if name == "tail" else QUICK)
+    if name not in _COMMON and name not in _BUILT_IN:
+        return Run(runs=QUICK, code=127, lines=(f"sh: {argv[0]}: not found",))
+    return Run(runs=QUICK)
+
+
+def _sleep(arguments: Sequence[str]) -> Run:
+    """`sleep 30`, `sleep 1h 5m`, `sleep infinity`. As the first process of a container it ignores SIGTERM."""
+    total: Micros = 0
+    for argument in arguments:
+        if argument in {"infinity", "inf"}:
+            return Run(stops=None)
+        unit = {"s": SECOND, "m": MINUTE, "h": 60 * MINUTE, "d": _DAY}.get(argument[-1:], 0)
+        number = argument[:-1] if unit else argument
+        whole, _, part = number.partition(".")
+        if not (whole + part).isdecimal() or len(number) > 12:
+            return Run(runs=QUICK, code=1, lines=(f"sleep: invalid number '{argument}'",))
+        total += int(float(number) * (unit or SECOND))
+    if not arguments:
+        return Run(runs=QUICK, code=1, lines=("sleep: missing operand",))
+    return Run(runs=max(total, 1), stops=None)
+
+
+def _stress(launch: Launch) -> Run:
+    """The stress images: more memory than the limit allows ends the container (OOMKilled)."""
+    wanted = 0
+    for position, argument in enumerate(launch.argv[:-1]):
+        if argument in {"--vm-bytes", "-mem-total", "--mem-total"}:
+            wanted = _bytes(launch.argv[position + 1])
+    limit = ((launch.container.get("resources") or {}).get("limits") or {}).get("memory")
+    if limit and wanted > quantity.parse(str(limit)).value():
+        return Run(runs=SECOND, code=137, reason="OOMKilled", lines=("stress: dispatching hogs",))
+    return Run(lines=("stress: dispatching hogs",), stops=QUICK)
+
+
+def _bytes(text: str) -> int:
+    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(text.removesuffix("i").removesuffix("B")[-1:].upper(), 1)
+    digits = "".join(letter for letter in text[:12] if letter.isdecimal())
+    return int(digits or 0) * unit
+
+
+_SHELLS = frozenset({"sh", "bash", "ash", "dash"})
+_LOOPS = frozenset({"while", "until", "for", "wait"})
+_BUILT_IN = frozenset(
+    {"cd", "export", "set", "read", "trap", "true", ":", "test", "[", "printf", "if", "then", "fi", "umask"}
+)
+_COMMON = frozenset(
+    (
+        "arch ash awk base64 basename bash cat chmod chown cp crond cut dash date dd df dirname dmesg du echo "
+        "env expr false find free grep gunzip gzip head hexdump hostname httpd id ifconfig ip kill ln ls md5sum "
+        "mkdir mktemp mount mv nc netstat nproc nslookup od ping printenv printf ps pwd rm rmdir sed seq sh "
+        "sha256sum sleep sort stat sync tail tar tee test time timeout top touch tr true umount uname uniq "
+        "uptime vi watch wc wget whoami xargs yes"
+    ).split()
+)
