@@ -1,9 +1,11 @@
 """Requests and answers of the API, asked in process on a store without controllers."""
 
+import json
+
 import pytest
 
 from app.cluster.apiserver import discovery, dispatch
-from tests.kubeapi.asking import AGGREGATED, TABLE, Server, events, loaded, node, pod
+from tests.kubeapi.asking import AGGREGATED, TABLE, Server, events, loaded, node, pod, request
 
 PODS = "/api/v1/namespaces/default/pods"
 MERGE = "application/merge-patch+json"
@@ -100,6 +102,12 @@ class TestDiscovery:
                 listed = server.get(f"{prefix}/{info.plural}")
                 assert listed["kind"] == f"{info.kind}List"
                 assert server.get(f"{prefix}/{info.plural}", accept=TABLE)["kind"] == "Table"
+
+
+def test_a_request_goes_through_json_and_back():
+    asked = request("POST", "/api/v1/pods?watch=1&a=b", {"x": 1}, TABLE, "application/json")
+    again = dispatch.ApiRequest(**json.loads(json.dumps(asked.head())), body=asked.body)
+    assert (again.head(), again.body, again.is_watch) == (asked.head(), asked.body, asked.is_watch)
 
 
 class TestReading:

@@ -31,6 +31,15 @@ class ApiRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
 
+    def head(self) -> dict[str, Any]:
+        """Everything but the body as JSON values: `ApiRequest(**head, body=body)` is the request again."""
+        return {
+            "method": self.method,
+            "path": self.path,
+            "query": [list(pair) for pair in self.query],
+            "headers": dict(self.headers),
+        }
+
     def param(self, name: str, default: str = "") -> str:
         """The first value of a query parameter."""
         return next((pair[1] for pair in self.query if pair[0] == name), default)
