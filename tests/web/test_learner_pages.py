@@ -3,7 +3,7 @@
 import pytest
 from starlette.testclient import TestClient
 
-from tests.support.fake_lab import MANIFEST
+from tests.support.fake_lab import MANIFEST, MOVING
 from tests.support.pages import pages_app
 
 HTMX = {"hx-request": "true"}
@@ -43,6 +43,11 @@ def test_starting_makes_a_guest_and_opens_the_lab(stranger):
 def test_starting_again_keeps_the_guest(guest):
     answer = guest.post("/learn/exercise-3/start", follow_redirects=False)
     assert "set-cookie" not in answer.headers
+
+
+def test_starting_anew_draws_a_new_variant(guest):
+    answer = guest.post("/learn/exercise-3/start", data={"again": "1"}, follow_redirects=False)
+    assert answer.headers["location"] == f"/lab/{MOVING}"
 
 
 def test_where_guests_are_not_allowed_starting_leads_to_signing_in(tmp_path):

@@ -6,6 +6,7 @@ the parts that changed, and any other client with the whole page.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -45,9 +46,7 @@ def catalogue_page(request: Request, service: ServiceDep, user: Visitor, languag
 
 
 @router.get("/learn/{name}")
-def exercise_page(
-    request: Request, name: str, service: ServiceDep, user: Visitor, language: Language
-) -> Response:
+def exercise_page(request: Request, name: str, service: ServiceDep, user: Visitor, language: Language) -> Response:
     """One exercise before it is started. 404 for an unknown name."""
     return render(request, "learner/exercise.html", exercise=service.exercise(user, name, language))
 
@@ -67,8 +66,12 @@ def start(
     settings: SettingsDep,
     user: Visitor,
     language: Language,
+    again: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Start a lab and open it. A visitor without an account becomes a guest, where guests are allowed."""
+    """Start a lab, or go on with the one that is open; `again` starts a new one, with names drawn anew.
+
+    A visitor without an account becomes a guest, where guests are allowed.
+    """
     token = None
     if user is None:
         if not settings.guests:
@@ -77,7 +80,7 @@ def start(
         with database.session() as session:
             user = accounts.create_guest(session, language=language)
             token = accounts.create_session(session, user.id)
-    lab = service.start(user, name)
+    lab = service.start(user, name, seed=secrets.randbelow(2**31) if again else None)
     response = RedirectResponse(f"/lab/{lab}", status_code=303)
     if token is not None:
         people.sign_in(request, response, token)
@@ -140,9 +143,7 @@ def _workplace(request: Request, service: ServiceDep, user: User, language: str,
 
 
 @router.get("/lab/{lab}/cluster")
-def cluster_part(
-    request: Request, lab: str, service: ServiceDep, user: CurrentUser, language: Language
-) -> Response:
+def cluster_part(request: Request, lab: str, service: ServiceDep, user: CurrentUser, language: Language) -> Response:
     """The picture as it is now, for a page that is already open; opened by itself, the whole page."""
     if not templating.is_fragment(request):
         return RedirectResponse(f"/lab/{lab}#picture", status_code=303)
