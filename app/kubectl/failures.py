@@ -1,0 +1,60 @@
+"""A refusal in kubectl's words, and for a person: with its place in the manifest (kubectl/pkg/cmd/util/helpers.go)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.apimachinery import meta
+from app.apimachinery.errors import Invalid, StatusError
+from app.apimachinery.manifests import Document
+from app.apimachinery.messages import Message
+from app.kubectl.result import Problem
+
+
+def text(error: StatusError, prefix: str = "") -> str:
+    """What kubectl prints for an error of the server (checkErr, StandardErrorMessage)."""
+    details = error.details
+    if isinstance(error, Invalid) and (details.get("kind") or details.get("name")):
+        subject = f'The {details.get("kind", "")} "{details.get("name", "")}" is invalid: '
+        lines = [_cause(cause) for cause in details.get("causes") or []]
+        if len(lines) == 1:
+            return subject + lines[0]
+        return subject + "".join(f"\n* {line}" for line in lines)
+    return f"Error from server ({error.reason}): {prefix}{error.message}"
+
+
+def _cause(cause: dict[str, Any]) -> str:
+    return f"{cause.get('field')}: {cause.get('message')}" if cause.get("field") else str(cause.get("message"))
+
+
+def no_mapping(error: StatusError, document: Document, source: str) -> str:
+    """What kubectl prints for a kind that the server does not have (cli-runtime: mapper.infoForData)."""
+    name, namespace = _identity(document)
+    return (
+        f'error: resource mapping not found for name: "{name}" namespace: "{namespace}" from "{source}": '
+        f"{error.message}\nensure CRDs are installed first"
+    )
+
+
+def _identity(document: Document) -> tuple[str, str]:
+    if isinstance(document.object.get("metadata"), dict):
+        return meta.name_of(document.object), meta.namespace_of(document.object)
+    return "", ""
+
+
+def problems(error: StatusError, document: Document) -> list[Problem]:
+    """The error for a person: one problem for each cause, or one for the whole."""
+    advice = {hint.path: hint.advice for hint in error.hints}
+    causes = [cause for cause in error.details.get("causes") or [] if cause.get("field")]
+    if causes:
+        return [_at(document, cause["field"], Message(_cause(cause)), advice.get(cause["field"])) for cause in causes]
+    if error.hints:
+        first, *rest = error.hints
+        found = [_at(document, first.path, Message(error.message), first.advice)]
+        return found + [_at(document, hint.path, hint.advice, None) for hint in rest if hint.advice is not None]
+    return [Problem(Message(error.message), document.line, 1)]
+
+
+def _at(document: Document, path: str, message: Message, advice: Message | None) -> Problem:
+    line, column = document.where(path)
+    return Problem(message, line, column, advice)
