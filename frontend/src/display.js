@@ -17,6 +17,10 @@ export function display() {
     event.preventDefault();
     colours(button);
   });
+  document.body.addEventListener("htmx:beforeSend", ({ target }) => {
+    const menu = target.closest?.("details.menu[open]");
+    if (menu) menu.open = false;
+  });
   localTimes(document);
   document.body.addEventListener("htmx:load", (event) => localTimes(event.target));
 }

@@ -78,7 +78,7 @@ def start(
             return RedirectResponse(f"/sign-in?next=/learn/{name}", status_code=303)
         service.exercise(None, name, language)  # an unknown exercise makes no guests
         with database.session() as session:
-            user = accounts.create_guest(session, language=language)
+            user = accounts.create_guest(session)
             token = accounts.create_session(session, user.id)
     lab = service.start(user, name, seed=secrets.randbelow(2**31) if again else None)
     response = RedirectResponse(f"/lab/{lab}", status_code=303)
