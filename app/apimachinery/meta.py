@@ -6,7 +6,7 @@ in a store nobody changes it in place: a writer makes a new dict, because the wa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 Object = dict[str, Any]
@@ -55,17 +55,30 @@ def copied(value: Any) -> Any:
     return value
 
 
-def too_deep(value: Any, limit: int, most: int = 1_000_000) -> bool:
-    """Whether a JSON value is nested deeper than `limit` levels or holds more than `most` values. Does not recurse."""
+def _levels(value: Any) -> Iterator[list[Any]]:
+    """The values within a JSON value, level by level, without recursion."""
     level: list[Any] = [value]
-    seen = 0
-    while level and limit >= 0 and seen <= most:
-        seen += len(level)
+    while level:
+        yield level
         inner: list[Any] = []
         for item in level:
             if isinstance(item, dict):
                 inner.extend(item.values())
             elif isinstance(item, list):
                 inner.extend(item)
-        level, limit = inner, limit - 1
-    return bool(level) or seen > most
+        level = inner
+
+
+def size_of(value: Any) -> int:
+    """How many values a JSON value holds, itself included."""
+    return sum(len(level) for level in _levels(value))
+
+
+def too_deep(value: Any, limit: int, most: int = 1_000_000) -> bool:
+    """Whether a JSON value is nested deeper than `limit` levels or holds more than `most` values."""
+    seen = 0
+    for depth, level in enumerate(_levels(value)):
+        seen += len(level)
+        if depth > limit or seen > most:
+            return True
+    return False

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from app.apimachinery.errors import BadRequest, Invalid
-from app.apimachinery.meta import Object, copied, too_deep
+from app.apimachinery.meta import Object, copied, size_of, too_deep
 
 MAX_OPERATIONS = 10_000
 """Operations that one JSON patch may hold (apiserver: maxJSONPatchOperations)."""
@@ -19,7 +19,7 @@ MAX_DEPTH = 100
 """Levels of a patch, of a JSON pointer, and of what one operation copies."""
 
 MAX_COPIED = 20_000
-"""Values that one operation may copy: doubling by `copy` ends there (json-patch: AccumulatedCopySizeLimit)."""
+"""Values that the operations of a patch may copy in all: doubling by `copy` ends there (json-patch: AccumulatedCopySizeLimit)."""
 
 _DIRECTIVE = "$patch"
 _RETAIN_KEYS = "$retainKeys"
@@ -58,12 +58,15 @@ def json_patch(original: Object, operations: Sequence[Any]) -> Object:
         limit = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
         raise Invalid(limit)
     document: Any = copied(original)
+    budget = MAX_COPIED
     for operation in operations:
         if not isinstance(operation, Mapping) or not isinstance(operation.get("path"), str):
             raise BadRequest("a JSON patch is a list of operations, each with op and path")
         perform = _OPERATIONS.get(str(operation.get("op")))
         if perform is None:
             raise Invalid(f"Unexpected kind: {operation.get('op')}")
+        if operation["op"] == "copy":
+            budget -= _copied_size(document, operation, budget)
         document = perform(document, operation)
     if not isinstance(document, dict):
         raise Invalid("the patch does not leave an object")
@@ -169,9 +172,15 @@ def _move(document: Any, operation: Mapping[str, Any]) -> Any:
 
 def _copy(document: Any, operation: Mapping[str, Any]) -> Any:
     value = _look(document, _tokens(_source(operation)), operation, operation["from"])
-    if too_deep(value, MAX_DEPTH, MAX_COPIED):
-        raise Invalid("Unable to complete the copy, the accumulated size increase of copy is too large")
     return _put(document, operation["path"], copied(value), operation)
+
+
+def _copied_size(document: Any, operation: Mapping[str, Any], budget: int) -> int:
+    """How many values a copy adds; Invalid where that is more than the budget, or too deep."""
+    value = _look(document, _tokens(_source(operation)), operation, operation["from"])
+    if too_deep(value, MAX_DEPTH, budget):
+        raise Invalid("Unable to complete the copy, the accumulated size increase of copy is too large")
+    return size_of(value)
 
 
 def _test(document: Any, operation: Mapping[str, Any]) -> Any:

@@ -67,7 +67,7 @@ def _printed(value: Any) -> str:
         return "null"
     if isinstance(value, str):
         return quoted(value)
-    return json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def quoted(text: str) -> str:
@@ -128,7 +128,6 @@ _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
 _QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = rf"({_QUALIFIED})?"
 _DNS1035 = r"[a-z]([-a-z0-9]*[a-z0-9])?"
-_ENV_NAME = r"[-._a-zA-Z][-._a-zA-Z0-9]*"
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 _PERCENT = r"[0-9]+%"
 
@@ -173,8 +172,6 @@ def dns1123_label(value: str) -> list[str]:
     """A container's or a namespace's name (IsDNS1123Label)."""
     wrong = _too_long(value, 63)
     if not _matches(_LABEL, value):
-        if _matches(_SUBDOMAIN, value):
-            return [*wrong, "must not contain dots"]
         wrong.append(_pattern(_LABEL_TEXT, _LABEL, "my-name", "123-abc"))
     return wrong
 
@@ -233,7 +230,7 @@ def label_value(value: str) -> list[str]:
 
 def config_map_key(value: str) -> list[str]:
     """A key of a ConfigMap's or Secret's data (IsConfigMapKey)."""
-    wrong = _too_long(value, 253)
+    wrong = ["must be no more than 253 characters"] if len(value.encode()) > 253 else []
     if not _matches(_CONFIG_KEY, value):
         text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
         wrong.append(_pattern(text, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from app.apimachinery import clock as clocks
 from app.apimachinery import meta, validation
-from app.apimachinery.errors import BadRequest, Conflict, MethodNotAllowed, NotFound
+from app.apimachinery.errors import BadRequest, Conflict, MethodNotAllowed, NotFound, RequestEntityTooLarge
 from app.apimachinery.meta import Object
 from app.apis import defaults, scheme
 from app.apis.scheme import KindInfo
@@ -24,6 +26,7 @@ from app.cluster.attributes import DEFAULT_USER, Attributes
 from app.cluster.store import Store
 
 _GENERATED_LIMIT = 58
+_SIZE_LIMIT = 1_572_864
 _SYSTEM_FIELDS = (
     "uid",
     "creationTimestamp",
@@ -92,6 +95,7 @@ class Registry:
         strategy.prepare_for_create(new)
         errors = strategy.validate_metadata(new, namespaced=info.namespaced) + strategy.validate(new)
         _refuse(info, new, errors)
+        _limit_size(new)
         admission_chain.validate(attributes, self.store)
         if options.dry_run:
             return self._dry_created(info, new)
@@ -146,6 +150,7 @@ class Registry:
             errors += objectmeta.validate_update(new["metadata"], old["metadata"])
             errors += strategy.validate_update(new, old)
         _refuse(info, new, errors)
+        _limit_size(new)
         admission_chain.validate(attributes, self.store)
         if options.dry_run:
             return self.store.fork(self.store.clock).update(info.plural, new)
@@ -271,6 +276,12 @@ def _uid_conflict(info: KindInfo, name: str, wanted: str, found: str) -> Conflic
 def _refuse(info: KindInfo, obj: Object, errors: list[validation.FieldError]) -> None:
     if errors:
         raise validation.invalid_object(info.group_kind, meta.name_of(obj), errors)
+
+
+def _limit_size(obj: Object) -> None:
+    """What etcd does not take (etcd: DefaultMaxRequestBytes)."""
+    if len(orjson.dumps(obj)) > _SIZE_LIMIT:
+        raise RequestEntityTooLarge("etcdserver: request is too large")
 
 
 def info_of(name_or_info: str | KindInfo) -> KindInfo:

@@ -13,6 +13,8 @@ from app.apimachinery.validation import ErrorKind, FieldError, invalid, not_supp
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists")
+_GO_NAME = {"key": "Key", "operator": "Operator", "value": "Value", "effect": "Effect"}
+"""Whole structures print with Go's field names, since the server's internal types carry no JSON names."""
 
 
 def nearest(value: Any, supported: Sequence[str]) -> Message | None:
@@ -45,7 +47,8 @@ def taints(items: Sequence[Object], field: str) -> list[FieldError]:
         errors += _effect(effect, f"{here}.effect", may_be_empty=False)
         if (key, effect) in seen:
             detail = "taints must be unique by key and effect pair"
-            errors.append(FieldError(here, ErrorKind.DUPLICATE, taint, detail))
+            shown = {"Key": key, "Value": value, "Effect": effect, "TimeAdded": taint.get("timeAdded")}
+            errors.append(FieldError(here, ErrorKind.DUPLICATE, shown, detail))
         seen.add((key, effect))
     return errors
 
@@ -75,12 +78,12 @@ def tolerations(items: Sequence[Object], field: str) -> list[FieldError]:
                 N_("Only “effect: NoExecute” knows tolerationSeconds: change the effect or remove the seconds.")
             )
             errors.append(invalid(f"{here}.effect", effect, detail, advice))
-        errors += _operator(operator, value, here)
+        errors += _operator(item, operator, value, here)
         errors += _effect(effect, f"{here}.effect", may_be_empty=True)
     return errors
 
 
-def _operator(operator: str, value: str, here: str) -> list[FieldError]:
+def _operator(item: Object, operator: str, value: str, here: str) -> list[FieldError]:
     if operator in {"", "Equal"}:
         problems = validation.label_value(value)
         return [invalid(f"{here}.operator", value, ";".join(problems))] if problems else []
@@ -89,5 +92,7 @@ def _operator(operator: str, value: str, here: str) -> list[FieldError]:
             return []
         detail = "value must be empty when `operator` is 'Exists'"
         advice = Message(N_("Remove the value, or write “operator: Equal”."))
-        return [invalid(f"{here}.operator", value, detail, advice)]
+        shown = {_GO_NAME[name]: item.get(name) or "" for name in _GO_NAME}
+        shown["TolerationSeconds"] = item.get("tolerationSeconds")
+        return [invalid(f"{here}.operator", shown, detail, advice)]
     return [unsupported(f"{here}.operator", operator, _OPERATORS)]

@@ -98,7 +98,7 @@ def _matching(selector: Object, template: Object) -> list[FieldError]:
         return []
     advice = Message(N_("Give the template the labels that the selector names (spec.selector.matchLabels)."))
     detail = "`selector` does not match template `labels`"
-    return [invalid("spec.template.metadata.labels", own, detail, advice)]
+    return [invalid("spec.template.metadata.labels", dict(sorted(own.items())), detail, advice)]
 
 
 def _template(template: Object) -> list[FieldError]:
