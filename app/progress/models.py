@@ -158,9 +158,11 @@ class Lab(Table, table=True):
     """The simulated instant of the state, in microseconds."""
     wall_anchor: int = Field(sa_type=BigInteger)
     """The wall clock's instant that belongs to it, in microseconds."""
+    start_anchor: int = Field(default=None, sa_type=BigInteger)
+    """The simulated instant of the state at the start, in microseconds."""
     api_secret_hash: str | None = Field(default=None, sa_type=Words, unique=True)
-    started_at: datetime
-    updated_at: datetime
+    started_at: datetime = Field(default=None)
+    updated_at: datetime = Field(default=None)
     ended_at: datetime | None = None
 
 
@@ -217,6 +219,8 @@ class Result(Table, table=True):
 
     id: int = Field(default=None, primary_key=True, sa_type=LongRowId)
     lab_id: str = Field(sa_type=Words, foreign_key="labs.id", index=True)
+    lab_revision: int
+    """The lab's revision that was graded."""
     user_id: int = Field(sa_type=RowId, foreign_key="users.id")
     """Who earned it, as recorded then; a guest who became part of an account is followed by `merged_into`."""
     exercise_name: str = Field(sa_type=Words)

@@ -12,8 +12,9 @@ from app.progress.models import User
 
 
 def ids_of(user_id: int) -> Select[int]:
-    """The users whose rows belong to this one, as a subquery."""
-    return select(col(User.id)).where(or_(col(User.id) == user_id, col(User.merged_into) == user_id))
+    """The users whose rows belong to the same person as this user's, as a subquery."""
+    person = select(func.coalesce(col(User.merged_into), col(User.id))).where(col(User.id) == user_id).scalar_subquery()
+    return select(col(User.id)).where(or_(col(User.id) == person, col(User.merged_into) == person))
 
 
 def owner_id() -> ColumnElement[int]:
