@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import platform
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Annotated
+from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import Response
@@ -14,8 +14,8 @@ from starlette.responses import Response
 from app.apimachinery.messages import Message
 from app.progress import accounts, groups
 from app.progress.models import LearnerGroup, Role, User
-from app.scheduler import VERSION
 from app.settings import Settings
+from app.version import ENGINE_VERSION, VERSION
 from app.web.dependencies import DatabaseDep, LibraryDep, SettingsDep, require
 from app.web.forms import Asked, Form, Posted, local_path
 from app.web.i18n import N_
@@ -29,7 +29,6 @@ router = APIRouter(prefix="/admin")
 
 Administrator = Annotated[User, Depends(require(Role.ADMINISTRATOR))]
 _PER_PAGE = 50
-_GROUP_NAME = 80
 _NAME_MISSING = N_("Write the group's name here.")
 _SECRET = frozenset({"secret_key", "database_url"})
 """Settings whose values may hold a credential."""
@@ -125,8 +124,9 @@ def _set_disabled(
 
 
 def _refused(request: Request, database: DatabaseDep, form: Form, problem: Message) -> Response:
-    """The list again, saying why nothing changed."""
-    return _people(request, database, Form(), problem, 422)
+    """The list again, as it was searched, saying why nothing changed."""
+    query = urlsplit(local_path(form.values["next"], "")).query
+    return _people(request, database, Form(dict(parse_qsl(query, max_num_fields=20))), problem, 422)
 
 
 def _done(form: Form, message: Message) -> Response:
@@ -152,7 +152,7 @@ def _groups(request: Request, database: DatabaseDep, form: Form, status: int = 2
 @router.post("/groups")
 def create_group(request: Request, _: Administrator, form: Posted, database: DatabaseDep) -> Response:
     """Make a group; its code is drawn."""
-    name = form.line("name", required=_NAME_MISSING, longest=_GROUP_NAME)
+    name = form.line("name", required=_NAME_MISSING, longest=groups.LONGEST_NAME)
     if form.ok:
         try:
             with database.session() as session:
@@ -165,6 +165,7 @@ def create_group(request: Request, _: Administrator, form: Posted, database: Dat
 
 
 def _group(session: accounts.Session, group_id: int) -> LearnerGroup:
+    """The group. 404 where there is none."""
     group = groups.get(session, group_id)
     if group is None:
         raise HTTPException(404)
@@ -198,7 +199,7 @@ def rename_group(
     request: Request, group_id: int, _: Administrator, form: Posted, database: DatabaseDep
 ) -> Response:
     """Give a group another name."""
-    name = form.line("name", required=_NAME_MISSING, longest=_GROUP_NAME)
+    name = form.line("name", required=_NAME_MISSING, longest=groups.LONGEST_NAME)
     if form.ok:
         try:
             with database.session() as session:
@@ -277,7 +278,7 @@ def health_page(
     return render(
         request,
         "admin/health.html",
-        versions={"lab": version("cka-lab"), "engine": VERSION, "python": platform.python_version()},
+        versions={"lab": VERSION, "engine": ENGINE_VERSION, "python": platform.python_version()},
         database={"kind": settings.database.partition(":")[0], "problem": database.check()},
         workers={"size": len(pids), "alive": sum(map(_is_alive, pids))},
         exercises=len(catalogue.exercises),
