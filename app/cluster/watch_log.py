@@ -62,7 +62,7 @@ def _difference(base: Object, other: Object) -> list[Any]:
                 within[key] = _difference(base[key], value)
             else:
                 changed[key] = value
-    return [changed, [key for key in base if key not in other], within]
+    return [changed, sorted(base.keys() - other.keys()), within]
 
 
 def _changed(base: Object, difference: Sequence[Any]) -> Object:
