@@ -60,6 +60,7 @@ __all__ = [
     "has_administrator",
     "is_setup_link_open",
     "list_users",
+    "name_key",
     "redeem_setup_link",
     "resolve_session",
     "set_disabled",
@@ -140,7 +141,7 @@ def adopt_guest(session: Session, *, guest_id: int, user_id: int) -> bool:
 
 def sign_in(session: Session, name: str, password: str) -> User:
     """The account of this name. Raises WrongCredentials (as slowly for unknown names), AccountDisabled."""
-    key = _key(name)
+    key = name_key(name)
     user = session.scalar(select(User).where(col(User.name_key) == key))
     password_hash = user.password_hash if user is not None else None
     if not passwords.is_right(password, password_hash) or user is None or password_hash is None:
@@ -289,7 +290,7 @@ def _sought(text: str, role: Role | None) -> Sequence[ColumnElement[bool]]:
     if text:
         conditions.append(
             or_(
-                col(User.name_key).contains(_key(text), autoescape=True),
+                col(User.name_key).contains(name_key(text), autoescape=True),
                 func.lower(User.display_name).contains(text.lower(), autoescape=True),
             )
         )
@@ -318,12 +319,12 @@ def _fresh(session: Session, user_id: int) -> User:
 def _name(typed: str) -> tuple[str, str]:
     """The name as shown and its key. Raises BadName."""
     name = unicodedata.normalize("NFC", typed)
-    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip() or not _key(name):
+    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip() or not name_key(name):
         raise BadName(name=typed[:LONGEST_NAME], longest=LONGEST_NAME)
-    return name, _key(name)
+    return name, name_key(name)
 
 
-def _key(name: str) -> str:
+def name_key(name: str) -> str:
     """What makes two names the same: not capitals, not width, not how an accent is written."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
