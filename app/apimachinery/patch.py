@@ -19,7 +19,7 @@ MAX_DEPTH = 100
 """Levels of a patch, of a JSON pointer, and of what one operation copies."""
 
 MAX_COPIED = 20_000
-"""Values that the operations of a patch may copy in all: doubling by `copy` ends there (json-patch: AccumulatedCopySizeLimit)."""
+"""Values that the operations of a patch may copy in all: doubling by `copy` ends there."""
 
 _DIRECTIVE = "$patch"
 _RETAIN_KEYS = "$retainKeys"

@@ -128,6 +128,9 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
+_LEFT_OPEN = ("found unexpected end of stream", "did not find expected ',' or")
+"""What is best shown where it was opened, not where the parser gave up."""
+
 
 def explain(text: str, error: yaml.MarkedYAMLError) -> Explanation:
     """What a parser's error means."""
@@ -142,7 +145,7 @@ def explain(text: str, error: yaml.MarkedYAMLError) -> Explanation:
             if found:
                 return found
     said = str(error.problem or "")
-    if "found unexpected end of stream" in said and error.context_mark:
+    if error.context_mark and any(known in said for known in _LEFT_OPEN):
         line, column = error.context_mark.line + 1, error.context_mark.column + 1
     for known, problem, advice in _KNOWN:
         if known in said:

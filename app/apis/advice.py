@@ -63,6 +63,8 @@ def _for_unknown(problem: Problem) -> Message:
     if outside := _enclosing_with(problem, name):
         facts = {"field": name, "place": outside}
         return Message(N_("“{field}” belongs directly inside “{place}”, further out: indent it less."), facts)
+    if elsewhere := _path_to(problem.enclosing[0][1], name):
+        return Message(N_("“{field}” belongs inside “{place}”."), {"field": name, "place": elsewhere})
     facts = {"field": name, "known": ", ".join(sorted(within.fields))}
     return Message(N_("There is no field “{field}” here. The fields here are: {known}."), facts)
 
@@ -130,9 +132,17 @@ _EXAMPLES = {
 }
 
 
+_CROWDED = re.compile(r"([A-Za-z][A-Za-z0-9]{0,60}):\S", re.ASCII)
+_SCALARS = {"string", "bytes", "time", "bool", "any", "intstr", "quantity", *_EXAMPLES}
+
+
 def _for_misfit(problem: Problem) -> Message:
     name = re.sub(r"\[\d+\]$", "", problem.path).rpartition(".")[2]
     facts: dict[str, Any] = {"field": name, "wrong": _short(problem.value)}
+    crowded = _CROWDED.match(facts["wrong"]) if isinstance(problem.value, str) else None
+    if crowded and problem.wanted not in _SCALARS:
+        facts["right"] = f"{crowded[1]}: "
+        return Message(N_("Write “{right}” with a space after the colon."), facts)
     if problem.wanted.startswith("[]"):
         return Message(N_("“{field}” is a list: begin each of its items on a new line with “- ”."), facts)
     if problem.wanted == "string" and not isinstance(problem.value, dict | list):
