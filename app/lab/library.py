@@ -28,7 +28,6 @@ class _Loaded:
     stamp: _Stamp
     checked_at: float
     catalogue: loader.Catalogue
-    folder: loader.Catalogue
 
 
 class UnknownExercise(LookupError):
@@ -47,12 +46,16 @@ class Library:
     def catalogue(self) -> loader.Catalogue:
         """All exercises on offer, and the problems of those that could not be read."""
         with self._lock:
-            return self._present().catalogue
-
-    def in_folder(self, name: str) -> Exercise | None:
-        """The exercise as the folder's file has it, whatever was published or hidden since."""
-        with self._lock:
-            return self._present().folder.exercises.get(name)
+            now = time.monotonic()
+            loaded = self._loaded
+            if loaded is not None and now - loaded.checked_at < _RECHECK:
+                return loaded.catalogue
+            stamp = self._stamp()
+            if loaded is not None and loaded.stamp == stamp:
+                self._loaded = replace(loaded, checked_at=now)
+                return loaded.catalogue
+            self._loaded = _Loaded(stamp, now, self._load())
+            return self._loaded.catalogue
 
     def exercise(self, name: str) -> Exercise:
         """The exercise that is on offer under this name. Raises UnknownExercise."""
@@ -78,20 +81,6 @@ class Library:
             raise UnknownExercise(digest)
         return loader.parse(source, source=f"{digest[:12]}.yaml")
 
-    def _present(self) -> _Loaded:
-        """What is on offer now; read anew where a source changed. The lock is held."""
-        now = time.monotonic()
-        loaded = self._loaded
-        if loaded is not None and now - loaded.checked_at < _RECHECK:
-            return loaded
-        stamp = self._stamp()
-        if loaded is not None and loaded.stamp == stamp:
-            loaded = replace(loaded, checked_at=now)
-        else:
-            loaded = _Loaded(stamp, now, *self._load())
-        self._loaded = loaded
-        return loaded
-
     def _stamp(self) -> _Stamp:
         files = tuple(
             (str(path), status.st_mtime_ns, status.st_size)
@@ -101,11 +90,10 @@ class Library:
         with self._database.session() as session:
             return (files, stored.stamp(session))
 
-    def _load(self) -> tuple[loader.Catalogue, loader.Catalogue]:
-        """All on offer, and the folder's own."""
+    def _load(self) -> loader.Catalogue:
         catalogue = loader.load_folder(self._folder)
         with self._database.session() as session:
             published = stored.current(session)
             for exercise in catalogue.exercises.values():
                 stored.record_version(session, exercise, origin="folder", author_id=None)
-        return loader.overlay(catalogue, published), catalogue
+        return loader.overlay(catalogue, published)
