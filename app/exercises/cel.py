@@ -1,7 +1,8 @@
 """CEL, Kubernetes' own language for conditions: compiled for authors, evaluated on objects, always bounded.
 
-An expression sees `self` (the object), `pods` and `nodes` (all of the cluster), and `quantity("500m")`, a number that
-compares. Iteration is limited by the library's own budget, length by the format.
+An expression sees `self` (the object), `before` (the same object at the start, or null), `pods` and `nodes` (all of
+the cluster), and `quantity("500m")`, a number that compares. Iteration is limited by the library's own budget, length
+by the format.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _environment() -> Any:
     ]
     return cel.NewEnv(
         config=cel.NewEnvConfigFromYaml(_EXTENSIONS),
-        variables={"self": cel.Type.DYN, "pods": cel.Type.LIST, "nodes": cel.Type.LIST},
+        variables=dict.fromkeys(("self", "before"), cel.Type.DYN) | dict.fromkeys(("pods", "nodes"), cel.Type.LIST),
         functions=[cel.FunctionDecl("quantity", overloads)],
     )
 

@@ -17,9 +17,10 @@ from app.exercises.base import Strict
 
 @dataclass(frozen=True)
 class Context:
-    """The copy of the learner's cluster to be judged, moved on until it is settled."""
+    """The copy of the learner's cluster to be judged, moved on until it is settled; and how it all began."""
 
     cluster: Cluster
+    start: Cluster
 
 
 @dataclass(frozen=True)

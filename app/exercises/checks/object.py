@@ -38,7 +38,12 @@ def run(spec: Spec, context: Context) -> Finding:
     looked_for = Message(N_("{kind} {name} with {condition}"), {**facts, "condition": spec.expect})
     if found is None:
         return Finding(passed=False, looked_for=looked_for, found=Message(N_("it is not there"), {}), where=where)
-    variables: dict[str, Any] = {"self": found, "pods": client.list("pods"), "nodes": client.list("nodes")}
+    variables: dict[str, Any] = {
+        "self": found,
+        "before": context.start.client.find(spec.kind, spec.name, spec.namespace),
+        "pods": client.list("pods"),
+        "nodes": client.list("nodes"),
+    }
     try:
         answer_of = cel.evaluate(spec.expect or "", variables)
     except (cel.EvaluationError, cel.CompileError) as error:
