@@ -77,9 +77,7 @@ def _role(text: str) -> Role | None:
 
 
 @router.post("/users/{user_id}/role")
-def change_role(
-    request: Request, user_id: int, _: Administrator, form: Posted, database: DatabaseDep
-) -> Response:
+def change_role(request: Request, user_id: int, _: Administrator, form: Posted, database: DatabaseDep) -> Response:
     """Give somebody another role. The last administrator keeps theirs."""
     role = _role(form.values["role"])
     if role is None:
@@ -96,9 +94,7 @@ def change_role(
 
 
 @router.post("/users/{user_id}/disable")
-def disable(
-    request: Request, user_id: int, _: Administrator, form: Posted, database: DatabaseDep
-) -> Response:
+def disable(request: Request, user_id: int, _: Administrator, form: Posted, database: DatabaseDep) -> Response:
     """Keep somebody out: their sessions end, their results stay."""
     return _set_disabled(request, user_id, form, database, disabled=True)
 
@@ -109,9 +105,7 @@ def enable(request: Request, user_id: int, _: Administrator, form: Posted, datab
     return _set_disabled(request, user_id, form, database, disabled=False)
 
 
-def _set_disabled(
-    request: Request, user_id: int, form: Form, database: DatabaseDep, *, disabled: bool
-) -> Response:
+def _set_disabled(request: Request, user_id: int, form: Form, database: DatabaseDep, *, disabled: bool) -> Response:
     try:
         with database.session() as session:
             name = accounts.set_disabled(session, user_id, disabled=disabled).name
@@ -195,9 +189,7 @@ def _group_page(
 
 
 @router.post("/groups/{group_id}")
-def rename_group(
-    request: Request, group_id: int, _: Administrator, form: Posted, database: DatabaseDep
-) -> Response:
+def rename_group(request: Request, group_id: int, _: Administrator, form: Posted, database: DatabaseDep) -> Response:
     """Give a group another name."""
     name = form.line("name", required=_NAME_MISSING, longest=groups.LONGEST_NAME)
     if form.ok:
