@@ -79,6 +79,7 @@ class Cluster:
         cluster = cls(store, clock, seed)
         cluster._memory[Kubelets.NAME] = kubelet
         cluster._memory[kube_scheduler.NAME] = kube_scheduler.first_state(cluster._context(cluster._schedulers))
+        cluster._cursor = store.revision
         clock.advance_to(now)
         for obj in objects:
             if obj.get("kind") == "Node":

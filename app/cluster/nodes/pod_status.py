@@ -17,7 +17,7 @@ from app.cluster.nodes import images
 from app.cluster.nodes.admit import Rejection
 
 Record = dict[str, Any]
-_KUBELETS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
+_KUBELETS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 _RESTARTABLE = "Always"
 
 
@@ -109,7 +109,7 @@ def is_initialized(pod: Object, states: Mapping[str, Record]) -> bool:
 
 
 def _conditions(pod: Object, record: Record, phase: str, now: Instant) -> list[dict[str, Any]]:
-    """The kubelet's four conditions in front of everybody else's (pkg/kubelet/status/generate.go)."""
+    """The kubelet's five conditions in front of everybody else's (pkg/kubelet/status/generate.go)."""
     states = record["containers"]
     old = (pod.get("status") or {}).get("conditions") or []
     done = phase in {"Succeeded", "Failed"}
@@ -147,6 +147,7 @@ def _conditions(pod: Object, record: Record, phase: str, now: Instant) -> list[d
         ),
         make("Ready", ready, *(() if ready else why)),
         make("ContainersReady", ready, *(() if ready else why)),
+        make("PodScheduled", True),
     ]
     if not done and initialized:
         wanted[1].pop("reason", None)
