@@ -82,16 +82,31 @@ class Site:
         return person
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """One application for all tests: they make their own people, so that none sees another's."""
-    home = tmp_path_factory.mktemp("home")
+def make_site(home, exercises=None):
+    """An application over a fresh database in this folder; enter its client to run its lifespan."""
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'lab.db'}", workers=2)
+    if exercises is not None:
+        settings = settings.model_copy(update={"exercises": exercises})
     database = Database(settings.database)
     database.migrate()
     app = create_app(settings, database=database, library=Library(database, settings.exercises))
-    with TestClient(app):
-        yield Site(app, database, settings)
+    return Site(app, database, settings)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """One application for all tests: they make their own people, so that none sees another's."""
+    made = make_site(tmp_path_factory.mktemp("home"))
+    with TestClient(made.app):
+        yield made
+
+
+@pytest.fixture
+def empty_site(tmp_path):
+    """An application that nobody has used, for what depends on who else is there."""
+    made = make_site(tmp_path)
+    with TestClient(made.app):
+        yield made
 
 
 @pytest.fixture
