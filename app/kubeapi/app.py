@@ -1,8 +1,8 @@
 """The Kubernetes HTTP API of the labs: framing only, everything else is `cluster.apiserver.dispatch`.
 
-Mounted at `/k/{secret}`: clients drop their tokens on plain http, so the lab's secret is part of the server's
-address in the kubeconfig. It is a credential: the backend compares it, and no message or log line of this
-package carries it.
+Mounted at `/k`, below which the first part of the path is a lab's secret: clients drop their tokens on plain
+http, so it is a part of the server's address in the kubeconfig. It is a credential: the backend compares it, and no
+message or log line of this package carries it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Backend(Protocol):
     async def watch(self, secret: str, request: ApiRequest, since: int) -> tuple[list[bytes], int]:
         """`dispatch.watch` on the lab of the secret."""
 
-    async def changed(self, secret: str, revision: int, within: float) -> None:
+    async def changed(self, secret: str, revision: int, within: float, /) -> None:
         """Returns when the lab may have moved past the revision, after `within` seconds at the latest."""
 
 
@@ -74,7 +74,7 @@ class Limits:
 
 
 class KubeApi:
-    """The ASGI application of all labs; `scope["path_params"]["secret"]` says whose it is."""
+    """The ASGI application of all labs."""
 
     def __init__(self, backend: Backend, limits: Limits | None = None) -> None:
         self._backend = backend
@@ -88,8 +88,8 @@ class KubeApi:
             return
         exchange = _Exchange(scope, receive, send, self._limits)
         try:
-            request = await exchange.request()
-            await self._answer(exchange, scope["path_params"]["secret"], request)
+            secret, request = await exchange.request()
+            await self._answer(exchange, secret, request)
         except UnknownSecret:
             await exchange.send(ApiResponse.failure(Unauthorized("Unauthorized")))
         except StatusError as error:
@@ -160,12 +160,12 @@ class _Exchange:
         self._limits = limits
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
 
-    async def request(self) -> ApiRequest:
-        """The request with its body. MethodNotAllowed, RequestEntityTooLarge."""
+    async def request(self) -> tuple[str, ApiRequest]:
+        """The secret, and the request with its body. MethodNotAllowed, RequestEntityTooLarge."""
         method = self._scope["method"]
         if method not in _METHODS:
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
-        path = self._scope["path"].removeprefix(self._scope.get("root_path", ""))
+        secret, _, path = self._scope["path"].removeprefix(self._scope.get("root_path", "")).lstrip("/").partition("/")
         text = self._scope["query_string"].decode("latin-1")
         try:
             query = parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_PARAMETERS)
@@ -175,7 +175,7 @@ class _Exchange:
             name.decode(): self._headers[name].decode("latin-1") for name in _HEADERS_READ if name in self._headers
         }
         read = "GET" if method == "HEAD" else method
-        return ApiRequest(read, path or "/", tuple(query), headers, await self._body())
+        return secret, ApiRequest(read, f"/{path}", tuple(query), headers, await self._body())
 
     async def _body(self) -> bytes:
         chunks: list[bytes] = []
@@ -215,6 +215,7 @@ class _Exchange:
     async def begin_stream(self, opening: ApiResponse) -> None:
         """The head of a chunked response, and what the opening already carries."""
         headers = {name: value for name, value in opening.headers.items() if name != WATCH_REVISION}
+        headers["content-encoding"] = "identity"  # whoever compresses around this would hold lines back
         await self._start(opening.code, headers)
         await self._send({"type": "http.response.body", "body": opening.body, "more_body": True})
 

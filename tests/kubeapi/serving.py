@@ -15,11 +15,11 @@ SECRET = "s3cret-of-the-lab"
 
 
 @contextlib.contextmanager
-def served(backend, limits=None):
+def served(backend, limits=None, middleware=()):
     """The address of a server that answers for the backend; it has ended when the block is left."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    app = Starlette(routes=[Mount("/k/{secret}", app=KubeApi(backend, limits))])
+    app = Starlette(routes=[Mount("/k", app=KubeApi(backend, limits))], middleware=middleware)
     config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)

@@ -10,6 +10,8 @@ import time
 import httpx
 import pytest
 import yaml
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from app.cluster.apiserver.exchange import WATCH_REVISION, ApiResponse
 from app.cluster.apiserver.watch import ENDED
@@ -177,6 +179,17 @@ def test_a_watch_streams_lines_as_they_come_and_ends_with_the_stream(client, bac
         assert [next(lines), next(lines)] == ['{"n":2}', '{"n":3}']
         backend.push(b"end\n")
         assert list(lines) == ["end"]
+
+
+def test_no_compressor_around_the_surface_holds_lines_back():
+    with (
+        served(Echo(), LIMITS, middleware=[Middleware(GZipMiddleware, minimum_size=1)]) as address,
+        httpx.Client(base_url=address, timeout=10) as client,
+        client.stream("GET", "/api/v1/pods?watch=true&timeoutSeconds=20") as answer,
+    ):
+        started = time.monotonic()
+        assert next(answer.iter_lines()) == '{"n":1}'
+        assert time.monotonic() - started < 10
 
 
 def test_a_watch_ends_when_its_time_is_over(client):
