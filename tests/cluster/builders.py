@@ -70,7 +70,7 @@ def state(cluster: Cluster, name: str = "bee") -> Object:
 
 
 def pods_of(cluster: Cluster, app: str) -> list[Object]:
-    return [p for p in cluster.client.list("pods", "default", f"app={app}")]
+    return cluster.client.list("pods", "default", f"app={app}")
 
 
 def nodes_of(cluster: Cluster, app: str) -> list[str]:

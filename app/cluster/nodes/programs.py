@@ -164,6 +164,12 @@ _LOOPS = frozenset({"while", "until", "for", "wait"})
 _BUILT_IN = frozenset(
     {"cd", "export", "set", "read", "trap", "true", ":", "test", "[", "printf", "if", "then", "fi", "umask"}
 )
-_COMMON = frozenset(
-    ["arch", "ash", "awk", "base64", "basename", "bash", "cat", "chmod", "chown", "cp", "crond", "cut", "dash", "date", "dd", "df", "dirname", "dmesg", "du", "echo", "env", "expr", "false", "find", "free", "grep", "gunzip", "gzip", "head", "hexdump", "hostname", "httpd", "id", "ifconfig", "ip", "kill", "ln", "ls", "md5sum", "mkdir", "mktemp", "mount", "mv", "nc", "netstat", "nproc", "nslookup", "od", "ping", "printenv", "printf", "ps", "pwd", "rm", "rmdir", "sed", "seq", "sh", "sha256sum", "sleep", "sort", "stat", "sync", "tail", "tar", "tee", "test", "time", "timeout", "top", "touch", "tr", "true", "umount", "uname", "uniq", "uptime", "vi", "watch", "wc", "wget", "whoami", "xargs", "yes"]
-)
+_COMMON = frozenset({
+    "arch", "ash", "awk", "base64", "basename", "bash", "cat", "chmod", "chown", "cp", "crond", "cut",
+    "dash", "date", "dd", "df", "dirname", "dmesg", "du", "echo", "env", "expr", "false", "find", "free",
+    "grep", "gunzip", "gzip", "head", "hexdump", "hostname", "httpd", "id", "ifconfig", "ip", "kill",
+    "ln", "ls", "md5sum", "mkdir", "mktemp", "mount", "mv", "nc", "netstat", "nproc", "nslookup", "od",
+    "ping", "printenv", "printf", "ps", "pwd", "rm", "rmdir", "sed", "seq", "sh", "sha256sum", "sleep",
+    "sort", "stat", "sync", "tail", "tar", "tee", "test", "time", "timeout", "top", "touch", "tr",
+    "true", "umount", "uname", "uniq", "uptime", "vi", "watch", "wc", "wget", "whoami", "xargs", "yes",
+})  # fmt: skip

@@ -53,11 +53,9 @@ def test_the_runtime_says_what_is_missing() -> None:
     assert tag is not None
     assert repository is not None
     assert host is not None
-    assert images.pull_error("nginx:x", tag) == (
-        "NotFound",
-        'failed to pull and unpack image "docker.io/library/nginx:x": failed to resolve reference '
-        '"docker.io/library/nginx:x": docker.io/library/nginx:x: not found',
-    )
+    full = "docker.io/library/nginx:x"
+    problem = f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": {full}: not found'
+    assert images.pull_error("nginx:x", tag) == ("NotFound", problem)
     assert "pull access denied, repository does not exist" in images.pull_error("ngnix", repository)[1]
     assert "no such host" in images.pull_error("example.com/a", host)[1]
 
