@@ -142,7 +142,7 @@ def adopt_guest(session: Session, *, guest_id: int, user_id: int) -> bool:
 def sign_in(session: Session, name: str, password: str) -> User:
     """The account of this name. Raises WrongCredentials (as slowly for unknown names), AccountDisabled."""
     key = name_key(name)
-    user = session.scalar(select(User).where(col(User.name_key) == key))
+    user = session.scalar(select(User).where(col(User.name_key) == key), execution_options={"populate_existing": True})
     password_hash = user.password_hash if user is not None else None
     if not passwords.is_right(password, password_hash) or user is None or password_hash is None:
         raise WrongCredentials
@@ -291,7 +291,7 @@ def _sought(text: str, role: Role | None) -> Sequence[ColumnElement[bool]]:
         conditions.append(
             or_(
                 col(User.name_key).contains(name_key(text), autoescape=True),
-                func.lower(User.display_name).contains(text.lower(), autoescape=True),
+                col(User.display_name).icontains(text, autoescape=True),
             )
         )
     if role is not None:

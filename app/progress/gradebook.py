@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, or_, select
 from sqlmodel import Session, col
 
 from app.progress import accounts, owners, results
@@ -100,7 +100,7 @@ def _people(asked: Filter) -> Select[int]:
         query = query.where(
             or_(
                 col(User.name_key).contains(accounts.name_key(asked.text), autoescape=True),
-                func.lower(User.display_name).contains(asked.text.lower(), autoescape=True),
+                col(User.display_name).icontains(asked.text, autoescape=True),
             )
         )
     members = select(col(Membership.user_id))

@@ -39,7 +39,8 @@ def test_a_block_that_raises_leaves_nothing_behind(database):
             groups.create(session, "Monday")
             raise LookupError
 
-    pytest.raises(LookupError, create_and_fail)
+    with pytest.raises(LookupError):
+        create_and_fail()
     with database.session() as session:
         assert groups.list_groups(session) == []
 

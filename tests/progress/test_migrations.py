@@ -71,7 +71,8 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(empty_database):
             migrations.upgrade(connection)
             raise LookupError
 
-    pytest.raises(LookupError, upgrade_and_fail)
+    with pytest.raises(LookupError):
+        upgrade_and_fail()
     assert tables(empty_database) == set()
     empty_database.migrate()
     assert empty_database.check() is None
