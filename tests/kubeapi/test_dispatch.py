@@ -246,6 +246,12 @@ class TestWriting:
         assert says in status["message"]
         assert server.client.revision == before
 
+    def test_a_body_may_be_yaml(self, server):
+        text = b"apiVersion: v1\nkind: Pod\nmetadata:\n  name: bee\nspec:\n  containers:\n  - {name: c, image: nginx}\n"
+        assert loaded(server.ask("POST", PODS, text, content_type="application/yaml"), 201)["metadata"]["name"] == "bee"
+        for wrong in (b"a: [", b"a: 1\n---\nb: 2\n", b""):
+            assert server.ask("POST", PODS, wrong, content_type="application/yaml").code == 400
+
     @pytest.mark.parametrize(("validation", "code"), [("Strict", 400), ("Ignore", 201), ("Sometimes", 400)])
     def test_unknown_fields_are_refused_where_the_client_wants_that(self, server, validation, code):
         body = pod("bee", tolerationz=[])

@@ -1,4 +1,4 @@
-"""Request bodies: JSON to objects of the kind that the path names.
+"""Request bodies: JSON or YAML to objects of the kind that the path names.
 
 Mirrors k8s.io/apiserver/pkg/endpoints/handlers/create.go and rest.go for what is checked before a registry
 sees the object.
@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from app.apimachinery import manifests
 from app.apimachinery.errors import BadRequest, UnsupportedMediaType
 from app.apimachinery.meta import Object
 from app.apis import decode
@@ -19,6 +20,7 @@ from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 FIELD_VALIDATION = ("Ignore", "Warn", "Strict")
 
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
+_YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 _READ = ("", "application/json", "application/x-www-form-urlencoded")
 _MAX_DEPTH = 100
 
@@ -33,7 +35,8 @@ def json_of(request: ApiRequest) -> Any:
         )
     if media_type not in _READ and not media_type.endswith("+json"):
         raise UnsupportedMediaType(
-            "the body of the request was in an unknown format - accepted media types include: application/json"
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json, application/yaml"
         )
     try:
         document = orjson.loads(request.body)
@@ -43,9 +46,19 @@ def json_of(request: ApiRequest) -> Any:
     return document
 
 
+def _yaml_of(request: ApiRequest) -> Object:
+    try:
+        documents = manifests.parse(request.body)
+    except manifests.ManifestError as error:
+        raise BadRequest(f"error parsing YAML: {error}") from error
+    if len(documents) != 1:
+        raise BadRequest(f"the body holds {len(documents)} objects, it must hold one")
+    return documents[0].object
+
+
 def decoded(request: ApiRequest, info: KindInfo) -> Object:
     """The body as an object of the kind. kind and apiVersion may be missing, not another's: BadRequest."""
-    document = json_of(request)
+    document = _yaml_of(request) if request.content_type in _YAML else json_of(request)
     if not isinstance(document, dict):
         raise BadRequest(f"the body is not a {info.kind}: it must be a JSON object")
     api_version = document.get("apiVersion") or info.api_version
