@@ -236,7 +236,8 @@ def _parse(request: Request) -> Reply:
 
 
 def _prove(request: Request) -> Reply:
-    return Reply({"report": proof.prove(request.exercise()).lines()})
+    report = proof.prove(request.exercise())
+    return Reply({**asdict(report), "proven": report.proven})
 
 
 OPERATIONS: dict[str, Callable[[Request], Reply]] = {
