@@ -11,24 +11,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.apimachinery import meta
-from app.apimachinery.clock import MINUTE, SECOND, Instant, Micros
+from app.apimachinery.clock import SECOND, Instant, Micros
 from app.apimachinery.meta import Object
 from app.cluster import events, mounts
-from app.cluster.loops import Context
 from app.cluster.nodes import images, pod_status, probes, programs
-from app.cluster.processes import Launch, Program, Run
+from app.cluster.nodes.image_puller import FIRST_BACKOFF, MAX_BACKOFF, RESYNC, ImagePuller
+from app.cluster.nodes.worker import Record, duration
+from app.cluster.processes import Launch, Run
 
 SANDBOX: Micros = 300_000
-CREATE: Micros = 200_000
 FIRST_MOUNT_PAUSE: Micros = SECOND // 2
 MAX_MOUNT_PAUSE: Micros = 122 * SECOND
-FIRST_BACKOFF: Micros = 10 * SECOND
-MAX_BACKOFF: Micros = 300 * SECOND
-RESYNC: Micros = SECOND
 MIN_STOP: Micros = SECOND // 2
 DEFAULT_GRACE = 30
-
-Record = pod_status.Record
 
 
 def new_record(pod: Object, node: str, ip: str, now: Instant) -> Record:
@@ -46,23 +41,12 @@ def new_record(pod: Object, node: str, ip: str, now: Instant) -> Record:
     }
 
 
-class PodWorker:
-    """One pod's steps at one instant. `present` is the set of images on the node; pulls add to it."""
-
-    def __init__(
-        self, context: Context, pod: Object, record: Record, present: set[str], known: Mapping[str, Program]
-    ) -> None:
-        self.context = context
-        self.pod = pod
-        self.record = record
-        self.present = present
-        self.programs = known
-        self.uid: str = pod["metadata"]["uid"]
-        self.specs = {container["name"]: container for container in pod_status.containers_of(pod)}
+class PodWorker(ImagePuller):
+    """One pod's steps at one instant."""
 
     def begin(self) -> None:
         """The sandbox is being made."""
-        self._at("", "setup", SANDBOX)
+        self.at("", "setup", SANDBOX)
 
     def fired(self, container: str, step: str) -> None:
         """One timer went off."""
@@ -75,12 +59,12 @@ class PodWorker:
         if container not in self.record["containers"]:
             return
         {
-            "pull": self._pulled,
+            "pull": self.pulled,
             "create": self._create,
-            "retry": self._start,
+            "retry": self.start,
             "exit": self._exit,
             "restart": self._restart,
-            "backoff": self._pull_backoff,
+            "backoff": self.pull_backoff,
             "ready": self._ready,
             "unhealthy": self._unhealthy,
         }[step](container)
@@ -99,11 +83,11 @@ class PodWorker:
         for name, spec in self.specs.items():
             state, image = self.record["containers"][name], spec.get("image")
             if state["state"] == "running" and state.get("image") not in {None, image}:
-                self._event("Killing", f"Container {name} definition changed, will be restarted", name)
-                self._cancel(name, "exit")
+                self.event("Killing", f"Container {name} definition changed, will be restarted", name)
+                self.cancel(name, "exit")
                 state["ends"] = {"code": 0}
                 state["image"] = image
-                self._at(name, "exit", MIN_STOP)
+                self.at(name, "exit", MIN_STOP)
 
     def stop(self) -> None:
         """Deletion was asked for: end what runs, within the grace period (killPod)."""
@@ -117,7 +101,7 @@ class PodWorker:
                 stops = state.get("stops")
                 longest = max(longest, grace if stops is None else min(stops, grace))
                 if first:
-                    self._event("Killing", f"Stopping container {name}", name)
+                    self.event("Killing", f"Stopping container {name}", name)
         due = self.context.now + max(longest, 0) + MIN_STOP
         key = f"{self.uid}//stopped"
         standing = self.context.timers.get(self.context.loop, key)
@@ -132,14 +116,14 @@ class PodWorker:
         if problem is not None:
             pause = self.record.get("mount_pause", FIRST_MOUNT_PAUSE)
             self.record["mount_pause"] = min(pause * 2, MAX_MOUNT_PAUSE)
-            self._event("FailedMount", problem[1], kind=events.WARNING)
-            self._at("", "setup", pause, idle=True)
+            self.event("FailedMount", problem[1], kind=events.WARNING)
+            self.at("", "setup", pause, idle=True)
             return
         self.record["sandbox"] = True
         self.record["stage"] = "running"
-        self._proceed()
+        self.proceed()
 
-    def _proceed(self) -> None:
+    def proceed(self) -> None:
         """Start the next container that is due: init containers one by one, then all others."""
         if self.record.get("busy"):
             return
@@ -151,86 +135,11 @@ class PodWorker:
             if state["state"] == "running" and pod_status.is_sidecar(container):
                 continue
             if _is_fresh(state):
-                self._start(container["name"])
+                self.start(container["name"])
             return
         for container in self.pod["spec"]["containers"]:
             if _is_fresh(states[container["name"]]) and not self.record.get("busy"):
-                self._start(container["name"])
-
-    # ---- images (pkg/kubelet/images/image_manager.go: EnsureImageExists)
-
-    def _start(self, name: str) -> None:
-        if self.record.get("busy") not in {None, "", name}:
-            self._at(name, "retry", CREATE)
-            return
-        container, state = self.specs[name], self.record["containers"][name]
-        written = str(container.get("image") or "")
-        reference = images.parse(written)
-        state["begun"] = True
-        if reference is None:
-            problem = f'couldn\'t parse image name "{written}": invalid reference format'
-            message = f'Failed to apply default image tag "{written}": {problem}'
-            self._wait(name, "InvalidImageName", message)
-            self._event("InspectFailed", message, name, kind=events.WARNING)
-            self._event("Failed", "Error: InvalidImageName", name, kind=events.WARNING)
-            return
-        policy = container.get("imagePullPolicy") or "IfNotPresent"
-        here = str(reference) in self.present
-        if here and policy != "Always":
-            self._event(
-                "Pulled", f'Container image "{written}" already present on machine and can be accessed by the pod', name
-            )
-            self._hold(name, "create", CREATE)
-        elif policy == "Never":
-            message = f'Container image "{written}" is not present with pull policy of Never'
-            self._wait(name, "ErrImageNeverPull", message)
-            self._event("ErrImageNeverPull", message, name, kind=events.WARNING)
-            self._event("Failed", "Error: ErrImageNeverPull", name, kind=events.WARNING)
-            self._release()
-        else:
-            self._event("Pulling", f'Pulling image "{written}"', name)
-            image = images.find(reference)
-            took = SECOND if image is None else CREATE if here else images.pull_time(image)
-            state["took"] = took
-            self._hold(name, "pull", took)
-
-    def _pulled(self, name: str) -> None:
-        container, state = self.specs[name], self.record["containers"][name]
-        written = str(container.get("image") or "")
-        reference = images.parse(written)
-        if reference is None:
-            return
-        image = images.find(reference)
-        if image is None:
-            code, description = images.pull_error(written, reference)
-            problem = f"rpc error: code = {code} desc = {description}"
-            message = f'Failed to pull image "{written}": {problem}'
-            self._event("Failed", message, name, kind=events.WARNING)
-            self._event("Failed", "Error: ErrImagePull", name, kind=events.WARNING)
-            self._wait(name, "ErrImagePull", problem)
-            state["pull_error"] = problem
-            state["pull_pause"] = min(state.get("pull_pause", FIRST_BACKOFF // 2) * 2, MAX_BACKOFF)
-            self._at(name, "backoff", 2 * RESYNC)
-            self._release()
-            return
-        for leftover in ("pull_pause", "pull_error"):
-            state.pop(leftover, None)
-        self.present.add(str(reference))
-        took = _duration(state.pop("took", 0))
-        timing = f"in {took} ({took} including waiting)"
-        message = f'Successfully pulled image "{written}" {timing}. Image size: {image.size} bytes.'
-        self._event("Pulled", message, name)
-        self._hold(name, "create", CREATE)
-
-    def _pull_backoff(self, name: str) -> None:
-        state = self.record["containers"][name]
-        written = self.specs[name].get("image")
-        self._event("BackOff", f'Back-off pulling image "{written}"', name)
-        self._event("Failed", "Error: ImagePullBackOff", name, kind=events.WARNING)
-        self._wait(
-            name, "ImagePullBackOff", f'Back-off pulling image "{written}": ErrImagePull: {state.get("pull_error", "")}'
-        )
-        self._at(name, "retry", state["pull_pause"], idle=True)
+                self.start(container["name"])
 
     # ---- the process
 
@@ -238,10 +147,10 @@ class PodWorker:
         container, state = self.specs[name], self.record["containers"][name]
         problem = mounts.environment_problem(self.context.client, self.pod, container)
         if problem is not None:
-            self._wait(name, "CreateContainerConfigError", problem)
-            self._event("Failed", f"Error: {problem}", name, kind=events.WARNING)
-            self._at(name, "retry", 10 * SECOND, idle=True)
-            self._release()
+            self.wait(name, "CreateContainerConfigError", problem)
+            self.event("Failed", f"Error: {problem}", name, kind=events.WARNING)
+            self.at(name, "retry", 10 * SECOND, idle=True)
+            self.release()
             return
         reference = images.parse(str(container.get("image") or ""))
         image = images.find(reference) if reference else None
@@ -258,14 +167,14 @@ class PodWorker:
         self.context.logs.begin(self.uid, name)
         run = programs.start(launch, image, self.programs)
         state["id"] = hashlib.sha256(f"{self.uid}/{name}/{state.get('restarts', 0)}".encode()).hexdigest()
-        self._event("Created", "Container created", name)
+        self.event("Created", "Container created", name)
         if run.failure:
-            self._event("Failed", f"Error: {run.failure}", name, kind=events.WARNING)
+            self.event("Failed", f"Error: {run.failure}", name, kind=events.WARNING)
             self._ended(name, code=128, ending="StartError", detail=run.failure)
         else:
-            self._event("Started", "Container started", name)
+            self.event("Started", "Container started", name)
             self._run(name, run)
-        self._release()
+        self.release()
 
     def _run(self, name: str, run: Run) -> None:
         state = self.record["containers"][name]
@@ -275,16 +184,16 @@ class PodWorker:
         self.context.logs.write(self.uid, name, run.lines)
         if run.runs is not None:
             state["ends"] = {"code": run.code, "ending": run.reason} if run.reason else {"code": run.code}
-            self._at(name, "exit", run.runs)
+            self.at(name, "exit", run.runs)
         verdict = probes.judge(self.specs[name], self.pod, self.record.get("ip", ""), run)
         if verdict.ready_after == 0:
             state["ready"] = True
         elif verdict.ready_after is not None:
-            self._at(name, "ready", verdict.ready_after)
+            self.at(name, "ready", verdict.ready_after)
         if verdict.message:
             state["probe"] = verdict.message
             after = verdict.fails_after if verdict.fails_after is not None else verdict.warns_after
-            self._at(name, "unhealthy", after, idle=verdict.fails_after is None)
+            self.at(name, "unhealthy", after, idle=verdict.fails_after is None)
 
     def _ready(self, name: str) -> None:
         state = self.record["containers"][name]
@@ -296,29 +205,29 @@ class PodWorker:
         state = self.record["containers"][name]
         if state["state"] != "running":
             return
-        self._event("Unhealthy", state["probe"], name, kind=events.WARNING)
+        self.event("Unhealthy", state["probe"], name, kind=events.WARNING)
         if state["probe"].startswith("Readiness"):
             return
         kind = state["probe"].partition(" ")[0].lower()
-        self._event("Killing", f"Container {name} failed {kind} probe, will be restarted", name)
-        self._cancel(name, "exit")
+        self.event("Killing", f"Container {name} failed {kind} probe, will be restarted", name)
+        self.cancel(name, "exit")
         stops = state.get("stops")
         grace = int(self.pod["spec"].get("terminationGracePeriodSeconds") or DEFAULT_GRACE) * SECOND
         state["ends"] = {"code": 137 if stops is None else 2}
-        self._at(name, "exit", grace if stops is None else min(stops, grace))
+        self.at(name, "exit", grace if stops is None else min(stops, grace))
 
     def _exit(self, name: str) -> None:
         state = self.record["containers"][name]
         if state["state"] == "running":
             self._ended(name, **state.pop("ends", {"code": 0}))
-            self._proceed()
+            self.proceed()
 
     def _ended(self, name: str, code: int, ending: str = "", detail: str = "") -> None:
         state = self.record["containers"][name]
         now = self.context.now
         since = state["since"] if state["state"] == "running" else now
         for step in ("ready", "unhealthy"):
-            self._cancel(name, step)
+            self.cancel(name, step)
         for leftover in ("reason", "message", "ready"):
             state.pop(leftover, None)
         state.update(state="terminated", code=code, since=since, until=now)
@@ -327,7 +236,7 @@ class PodWorker:
         if detail:
             state["detail"] = detail
         if self._restarts(name, code):
-            self._at(name, "restart", RESYNC, idle=state.get("pause", 0) > 0)
+            self.at(name, "restart", RESYNC, idle=state.get("pause", 0) > 0)
 
     def _restarts(self, name: str, code: int) -> bool:
         policy = self.pod["spec"].get("restartPolicy", "Always")
@@ -346,21 +255,21 @@ class PodWorker:
             pause = state["pause"] = 0
         if now - finished < pause:
             where = f"container={name} pod={pod_status.status_key(self.pod)}"
-            self._event(
+            self.event(
                 "BackOff",
                 f"Back-off restarting failed container {name} in pod {pod_status.status_key(self.pod)}",
                 name,
                 kind=events.WARNING,
             )
             self._keep_last(name)
-            self._wait(name, "CrashLoopBackOff", f"back-off {_duration(pause)} restarting failed {where}")
+            self.wait(name, "CrashLoopBackOff", f"back-off {duration(pause)} restarting failed {where}")
             self.context.wake(f"{self.uid}/{name}/restart", finished + pause, idle=True)
             return
         state["pause"] = min(max(pause * 2, FIRST_BACKOFF), MAX_BACKOFF)
         state["paused"] = now
         state["restarts"] = state.get("restarts", 0) + 1
         self._keep_last(name)
-        self._start(name)
+        self.start(name)
 
     def _keep_last(self, name: str) -> None:
         state = self.record["containers"][name]
@@ -374,51 +283,6 @@ class PodWorker:
         self.record["stage"] = "ended"
         self.context.client.delete("pods", metadata["name"], metadata["namespace"], grace_seconds=0, uid=self.uid)
 
-    # ---- small things
-
-    def _wait(self, name: str, reason: str, message: str = "") -> None:
-        state = self.record["containers"][name]
-        for leftover in ("code", "ending", "detail", "until", "ready"):
-            state.pop(leftover, None)
-        state.update(state="waiting", reason=reason, message=message)
-
-    def _hold(self, name: str, step: str, delay: Micros) -> None:
-        self.record["busy"] = name
-        self._at(name, step, delay)
-
-    def _release(self) -> None:
-        self.record.pop("busy", None)
-        self._proceed()
-
-    def _at(self, container: str, step: str, delay: Micros, *, idle: bool = False) -> None:
-        self.context.wake(f"{self.uid}/{container}/{step}", self.context.now + delay, idle=idle)
-
-    def _cancel(self, container: str, step: str) -> None:
-        self.context.cancel(f"{self.uid}/{container}/{step}")
-
-    def _event(self, reason: str, message: str, container: str = "", kind: str = events.NORMAL) -> None:
-        inits = self.pod["spec"].get("initContainers") or []
-        part = "initContainers" if any(c["name"] == container for c in inits) else "containers"
-        field_path = f"spec.{part}{{{container}}}" if container else ""
-        self.context.recorder.record(
-            self.pod,
-            kind,
-            reason,
-            message,
-            component="kubelet",
-            host=self.record["node"],
-            field_path=field_path,
-        )
-
 
 def _is_fresh(state: Mapping[str, Any]) -> bool:
     return state["state"] == "waiting" and not state.get("begun")
-
-
-def _duration(micros: Micros) -> str:
-    """A duration as Go prints it: `1m20s`, `1.25s`, `500ms`."""
-    if micros < SECOND:
-        return f"{micros // 1000}ms"
-    minutes, rest = divmod(micros, MINUTE)
-    seconds = f"{rest / SECOND:.3f}".rstrip("0").rstrip(".")
-    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"
