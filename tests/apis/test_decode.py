@@ -110,15 +110,19 @@ QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinu
         ),
         (
             container(resources={"limits": ["cpu"]}),
-            "json: cannot unmarshal array into Go struct field ResourceRequirements.spec.containers.resources.limits"
-            " of type v1.ResourceList",
+            (
+                "json: cannot unmarshal array into Go struct field ResourceRequirements.spec.containers.resources.limits"
+                " of type v1.ResourceList"
+            ),
             "spec.containers[0].resources.limits",
             "takes fields of its own",
         ),
         (
             container(ports=[{"containerPort": "80"}]),
-            "json: cannot unmarshal string into Go struct field ContainerPort.spec.containers.ports.containerPort"
-            " of type int32",
+            (
+                "json: cannot unmarshal string into Go struct field ContainerPort.spec.containers.ports.containerPort"
+                " of type int32"
+            ),
             "spec.containers[0].ports[0].containerPort",
             "a whole number without quotes",
         ),

@@ -1,0 +1,90 @@
+"""PATCH in its three types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.apimachinery.errors import BadRequest, Invalid, NotFound, UnsupportedMediaType
+from tests.cluster.apiserver.making import node, pod, server, workload
+
+
+def test_a_strategic_patch_changes_one_container():
+    client, _ = server()
+    client.create(workload("Deployment"))
+    change = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "nginx:1.27"}]}}}}
+    changed = client.patch("deploy", "web", "default", change)
+    container = changed["spec"]["template"]["spec"]["containers"][0]
+    assert (container["image"], container["terminationMessagePolicy"]) == ("nginx:1.27", "File")
+
+
+def test_a_merge_patch_labels_and_unlabels():
+    client, _ = server()
+    client.create(pod())
+    kind = "application/merge-patch+json"
+    assert client.patch("pods", "bee", "", {"metadata": {"labels": {"a": "b"}}}, kind)["metadata"]["labels"] == {
+        "a": "b"
+    }
+    assert "labels" not in client.patch("pods", "bee", "", {"metadata": {"labels": {"a": None}}}, kind)["metadata"]
+
+
+def test_a_json_patch_cordons():
+    client, _ = server()
+    client.create(node())
+    changed = client.patch("nodes", "node01", "", [{"op": "add", "path": "/spec/unschedulable", "value": True}], "json")
+    assert changed["spec"]["unschedulable"] is True
+
+
+def test_a_patch_of_the_status_changes_nothing_else():
+    client, _ = server()
+    client.create(pod())
+    change = {"status": {"phase": "Running"}, "spec": {"nodeName": "node01"}}
+    changed = client.patch("pods", "bee", "default", change, "merge", subresource="status")
+    assert changed["status"]["phase"] == "Running"
+    assert "nodeName" not in changed["spec"]
+
+
+def deep(levels: int) -> dict:
+    value: Any = {}
+    for _ in range(levels):
+        value = {"a": value}
+    return {"metadata": value}
+
+
+@pytest.mark.parametrize(
+    ("change", "patch_type", "kind", "text"),
+    [
+        ({}, "application/apply-patch+yaml", UnsupportedMediaType, "unknown format"),
+        ([], "merge", BadRequest, "cannot unmarshal array"),
+        ({}, "json", BadRequest, "cannot unmarshal object"),
+        ({"spec": {"tolerationz": []}}, "merge", BadRequest, 'unknown field "spec.tolerationz"'),
+        ({"spec": {"nodeName": "x"}}, "merge", Invalid, "pod updates may not change fields other than"),
+        ({"metadata": {"name": "wasp"}}, "merge", BadRequest, "does not match the name on the URL (bee)"),
+        (deep(150), "merge", BadRequest, "nested too deep"),
+        ([{"op": "remove", "path": "/spec/nowhere"}], "json", Invalid, "doc is missing path: /spec/nowhere"),
+    ],
+    ids=range(8),
+)
+def test_a_wrong_patch_is_refused(change, patch_type, kind, text):
+    client, store = server()
+    client.create(pod())
+    before = store.revision
+    with pytest.raises(kind) as caught:
+        client.patch("pods", "bee", "default", change, patch_type)
+    assert text in caught.value.message
+    assert store.revision == before
+
+
+def test_a_missing_object_cannot_be_patched():
+    client, _ = server()
+    with pytest.raises(NotFound):
+        client.patch("pods", "bee", "default", {})
+
+
+def test_a_patch_that_changes_nothing_writes_nothing():
+    client, store = server()
+    stored = client.create(pod())
+    before = store.revision
+    assert client.patch("pods", "bee", "default", {}) is stored
+    assert store.revision == before
