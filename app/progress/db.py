@@ -105,8 +105,8 @@ class Database:
 
 
 def changed(session: Session, change: Update | Delete) -> int:
-    """Carry out a change and say how many rows it found. Objects of the session that it concerns may be stale then."""
-    done = session.execute(change, execution_options={"synchronize_session": False})
+    """Carry out a change, also on the session's objects, and say how many rows it found."""
+    done = session.execute(change)
     assert isinstance(done, CursorResult)
     return done.rowcount
 
