@@ -54,7 +54,7 @@ class Cluster:
         self._recorder = Recorder(self.client, clock)
         self._schedulers = kube_scheduler.Schedulers()
         programs = {"kube-scheduler": kube_scheduler.start_program}
-        self._loops: tuple[Loop, ...] = (*CONTROLLERS, self._schedulers, Kubelets(programs))
+        self._loops: tuple[Loop, ...] = (*CONTROLLERS, Kubelets(programs), self._schedulers)
 
     @classmethod
     def new(

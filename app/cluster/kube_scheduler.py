@@ -118,10 +118,10 @@ class Schedulers:
         context.state.setdefault("attempts", {})
         if context.changed("pods"):
             _follow(context)
-        if context.changed("clusterroles", "clusterrolebindings", "roles", "rolebindings", "pods"):
-            for process in _ordered(context.state):
-                _authorize(context, process)
+        rights_changed = context.changed("clusterroles", "clusterrolebindings", "roles", "rolebindings")
         for process in _ordered(context.state):
+            if rights_changed or process["allowed"] is None:
+                _authorize(context, process)
             _contend(context, process)
             if process["leading"]:
                 self._engines.run(context, process)
@@ -188,7 +188,7 @@ def _begin(context: Context, pod: Object, container: Mapping[str, Any], identity
         "since": context.now,
         "user": user,
         "names": scheduler_options.names(options.configuration),
-        "allowed": False,
+        "allowed": None,
         "leading": False,
         "said": "",
         "queue": None,

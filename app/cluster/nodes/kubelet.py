@@ -38,11 +38,13 @@ class Kubelets:
         context.state.setdefault("pods", {})
         context.state.setdefault("addresses", {})
         self._forget(context, {pod["metadata"]["uid"] for pod in context.client.list("pods")})
-        static_pods.keep_mirrors(context)
+        mirrors = static_pods.keep_mirrors(context)
         nodes = {meta.name_of(node): node for node in context.client.list("nodes")}
         bound = [pod for pod in context.client.list("pods") if pod["spec"].get("nodeName") in nodes]
         due = _steps(context.fired)
-        touched = {change.object["metadata"]["uid"] for change in context.changes if change.resource == "pods"}
+        touched = mirrors | {
+            change.object["metadata"]["uid"] for change in context.changes if change.resource == "pods"
+        }
         mounts = context.changed("configmaps", "secrets")
         revived = context.changed("nodes")
         images_on: dict[str, set[str]] = {}

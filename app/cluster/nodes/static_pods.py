@@ -12,16 +12,17 @@ from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
 from app.cluster.loops import Context
 
-MIRROR = "kubernetes.io/config.mirror"
 
-
-def keep_mirrors(context: Context) -> None:
-    """Make the mirror of every static pod that has none, or whose mirror is being deleted."""
+def keep_mirrors(context: Context) -> set[str]:
+    """Make the mirror of every static pod that has none, or whose mirror is being deleted; the uids of those made."""
+    new: set[str] = set()
     static: dict[str, Object] = context.state.get("static") or {}
     for key, pod in sorted(static.items()):
         namespace, _, name = key.partition("/")
         mirror = context.client.find("pods", name, namespace)
         if mirror is not None and not utils.is_terminating(mirror):
+            continue
+        if context.client.find("nodes", str(pod["spec"]["nodeName"])) is None:
             continue
         record = None
         if mirror is not None:
@@ -32,10 +33,12 @@ def keep_mirrors(context: Context) -> None:
         try:
             made = context.client.create(pod, namespace)
         except StatusError:
-            # The node or the namespace is gone; the file stays, and the next change tries again.
+            # Admission refuses it now; the file stays, and the next change tries again.
             continue
+        new.add(made["metadata"]["uid"])
         if record is not None:
             context.state["pods"][made["metadata"]["uid"]] = record
+    return new
 
 
 def _remove(context: Context, mirror: Object) -> None:
