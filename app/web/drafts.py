@@ -86,7 +86,7 @@ def proof_panel(service: LabService, exercise: Exercise) -> Panel:
         answer = service.prove(exercise.source)
     except (WorkerError, InteractionFailed):
         return Panel("failure", {"failure": _FAILED})
-    return Panel("proof", {"proven": answer["proven"], "report": answer["report"]})
+    return Panel("proof", {name: answer[name] for name in ("proven", "variants", "answers", "failures")})
 
 
 def preview_panel(exercise: Exercise, seed: int, language: str) -> Panel:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -30,9 +30,7 @@ _MAX_PART = 16 * 1024 * 1024
 class Form:
     """One form's texts and files. Fields that were not sent are empty."""
 
-    def __init__(
-        self, values: Mapping[str, str] | None = None, files: Mapping[str, UploadFile] | None = None
-    ) -> None:
+    def __init__(self, values: Mapping[str, str] | None = None, files: Mapping[str, UploadFile] | None = None) -> None:
         self.values: dict[str, str] = defaultdict(str, values or {})
         self.files: dict[str, UploadFile] = dict(files or {})
         self.errors: dict[str, Message] = {}
@@ -74,17 +72,17 @@ def is_printable(text: str) -> bool:
     return not any(unicodedata.category(char) in _UNSEEN or char in _TURNING for char in text)
 
 
-async def _posted(request: Request) -> Form:
-    """The request's form. Of a field that was sent twice the last one counts."""
-    data = await request.form(max_files=4, max_fields=_MAX_FIELDS, max_part_size=_MAX_PART)
-    values: dict[str, str] = {}
-    files: dict[str, UploadFile] = {}
-    for name, value in data.multi_items():
-        if isinstance(value, str):
-            values[name] = value
-        elif value.filename:
-            files[name] = value
-    return Form(values, files)
+async def _posted(request: Request) -> AsyncIterator[Form]:
+    """The request's form, its files open until it is answered. Of a field that was sent twice the last one counts."""
+    async with request.form(max_files=4, max_fields=_MAX_FIELDS, max_part_size=_MAX_PART) as data:
+        values: dict[str, str] = {}
+        files: dict[str, UploadFile] = {}
+        for name, value in data.multi_items():
+            if isinstance(value, str):
+                values[name] = value
+            elif value.filename:
+                files[name] = value
+        yield Form(values, files)
 
 
 def _asked(request: Request) -> Form:
