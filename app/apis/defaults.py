@@ -89,8 +89,9 @@ def _stateful_set(obj: Object) -> None:
 
 
 def _template(spec: Object) -> None:
-    if spec.get("template") is not None:
-        pod_defaults.template(spec["template"])
+    if spec.get("template") is None:
+        spec["template"] = {}
+    pod_defaults.template(spec["template"])
 
 
 def _job_spec(spec: Object) -> None:

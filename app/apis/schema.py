@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ class Type:
     """A structure: its fields by name."""
 
     name: str
-    fields: Mapping[str, Field] = field(default_factory=dict)
+    fields: Mapping[str, Field] = dataclass_field(default_factory=dict)
 
     @property
     def go_name(self) -> str:
@@ -100,7 +101,7 @@ def type_of_kind(info: KindInfo) -> Type:
     return found
 
 
-def field_at(info: KindInfo, path: str) -> Field | None:
+def field(info: KindInfo, path: str) -> Field | None:
     """The field at a path such as `spec.template.spec.containers` (list indices and map keys left out)."""
     current: Type | None = type_of_kind(info)
     found: Field | None = None

@@ -49,12 +49,12 @@ def test_the_data_hold_structure_and_no_texts():
     ],
 )
 def test_fields_know_their_type_and_how_they_merge(kind, path, type_, merge_key, strategies):
-    field = schema.field_at(scheme.for_kind(*kind), path)
-    assert (field.type, field.merge_key, field.strategies) == (type_, merge_key, strategies)
+    found = schema.field(scheme.for_kind(*kind), path)
+    assert (found.type, found.merge_key, found.strategies) == (type_, merge_key, strategies)
 
 
 def test_a_path_that_leads_nowhere_has_no_field():
-    assert schema.field_at(scheme.for_kind("v1", "Pod"), "spec.nonsense.deeper") is None
+    assert schema.field(scheme.for_kind("v1", "Pod"), "spec.nonsense.deeper") is None
 
 
 def test_names_print_as_go_prints_them():

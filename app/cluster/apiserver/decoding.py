@@ -24,11 +24,21 @@ def refuse(info: KindInfo, found: list[decode.Problem]) -> None:
     """Raise what decoding found, if anything (rest.go: transformDecodeError)."""
     if not found:
         return
+    raise BadRequest(told_of(info, found), hints=hints(found))
+
+
+def told_of(info: KindInfo, found: list[decode.Problem]) -> str:
+    """`Pod in version "v1" cannot be handled as a Pod: …`."""
     version = info.api_version.rpartition("/")[2]
+    return f'{info.kind} in version "{version}" cannot be handled as a {info.kind}: {text(found)}'
+
+
+def text(found: list[decode.Problem]) -> str:
+    """The problems in one text."""
     told = ", ".join(problem.text for problem in found)
-    if found[0].kind == "unknown":
-        told = f"strict decoding error: {told}"
-    raise BadRequest(
-        f'{info.kind} in version "{version}" cannot be handled as a {info.kind}: {told}',
-        hints=[Hint(problem.path, advice.for_problem(problem)) for problem in found],
-    )
+    return f"strict decoding error: {told}" if found[0].kind == "unknown" else told
+
+
+def hints(found: list[decode.Problem]) -> list[Hint]:
+    """Where each problem is, and what to write instead."""
+    return [Hint(problem.path, advice.for_problem(problem)) for problem in found]

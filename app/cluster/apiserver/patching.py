@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.apimachinery import meta
+import orjson
+
+from app.apimachinery import meta, validation
 from app.apimachinery import patch as patches
 from app.apimachinery.errors import BadRequest, UnsupportedMediaType
 from app.apimachinery.meta import Object
-from app.apis import schema
+from app.apis import decode, schema
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver import decoding
 from app.cluster.apiserver.registry import Registry, WriteOptions
 
 _TYPES = {
@@ -64,7 +67,33 @@ def patch(
         raise BadRequest(
             f"the name of the object ({meta.name_of(changed)}) does not match the name on the URL ({target.name})"
         )
+    _check_decodes(changes, changed, known, options)
     return registry.update(target.info, changed, meta.namespace_of(current), options, target.subresource)
+
+
+def _check_decodes(
+    changes: Mapping[str, Any] | Sequence[Any], changed: Object, known: str, options: WriteOptions
+) -> None:
+    """A patch that leaves something undecodable is itself what is invalid (patch.go: applyPatchToCurrentObject)."""
+    found = decode.problems(changed)
+    if not found or (found[0].kind == "unknown" and options.field_validation != "Strict"):
+        return
+    shown = go_text(changes) if known == "strategic" else orjson.dumps(changed).decode()
+    error = validation.invalid("patch", shown, decoding.text(found))
+    refusal = validation.invalid_object("", "", [error])
+    refusal.hints = tuple(decoding.hints(found))
+    raise refusal
+
+
+def go_text(value: Any) -> str:
+    """A JSON value as Go's `%v` prints it: `map[spec:map[replicas:1]]`."""
+    if isinstance(value, Mapping):
+        return f"map[{' '.join(f'{key}:{go_text(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(go_text(item) for item in value)}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "<nil>" if value is None else str(value)
 
 
 def _changed(target: Target, current: Object, changes: Mapping[str, Any] | Sequence[Any], known: str) -> Object:

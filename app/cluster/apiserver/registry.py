@@ -26,6 +26,8 @@ from app.cluster.attributes import DEFAULT_USER, Attributes
 from app.cluster.store import Store
 
 _GENERATED_LIMIT = 58
+_WRITABLE = {"status", "finalize"}
+"""Subresources in which the whole object is sent."""
 _SIZE_LIMIT = 1_572_864
 _SYSTEM_FIELDS = (
     "uid",
@@ -120,7 +122,7 @@ class Registry:
             NotFound: there is no such object, or the kind has no such subresource.
             Conflict: the resourceVersion or the uid is another's.
         """
-        if subresource and subresource not in info.subresources:
+        if subresource and (subresource not in _WRITABLE or subresource not in info.subresources):
             raise NotFound("the server could not find the requested resource")
         strategy = strategies_table.strategy_for(info)
         new = self._decoded(info, obj, namespace, options)

@@ -80,12 +80,28 @@ ACCOUNT = {"kind": "ServiceAccount", "name": "s", "namespace": "n"}
             'Deployment.apps "web" is invalid: spec.template.metadata.labels',
         ),
         (workload("DaemonSet", labels={"app": "x"}), 'DaemonSet.apps "web" is invalid: spec.template.metadata.labels'),
-        (workload("Deployment", selector=None), "spec.selector: Required value"),
+        (
+            workload("Deployment", selector=None),
+            (
+                'Deployment.apps "web" is invalid: [spec.selector: Required value, spec.template.metadata.labels: Invalid '
+                'value: {"app":"web"}: `selector` does not match template `labels`]'
+            ),
+        ),
+        (
+            workload("DaemonSet", selector={}),
+            "spec.selector: Invalid value: {}: empty selector is invalid for daemonset",
+        ),
         (
             workload("Deployment", selector={}),
             "spec.selector: Invalid value: {}: empty selector is invalid for deployment",
         ),
-        (workload("Deployment", template=None), "spec.template: Required value"),
+        (
+            workload("Deployment", template=None),
+            (
+                "spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`, "
+                "spec.template.spec.containers: Required value"
+            ),
+        ),
         (
             workload("Deployment", replicas=-1),
             "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
@@ -119,7 +135,7 @@ ACCOUNT = {"kind": "ServiceAccount", "name": "s", "namespace": "n"}
         ),
         (
             workload("DaemonSet", updateStrategy={"type": "Sometimes"}),
-            'spec.updateStrategy: Unsupported value: {"type":"Sometimes"}',
+            'spec.updateStrategy: Unsupported value: {"Type":"Sometimes","RollingUpdate":null}',
         ),
         (
             role(resources=["pods"], apiGroups=[""]),

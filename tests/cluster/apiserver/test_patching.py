@@ -58,13 +58,27 @@ def deep(levels: int) -> dict:
         ({}, "application/apply-patch+yaml", UnsupportedMediaType, "unknown format"),
         ([], "merge", BadRequest, "cannot unmarshal array"),
         ({}, "json", BadRequest, "cannot unmarshal object"),
-        ({"spec": {"tolerationz": []}}, "merge", BadRequest, 'unknown field "spec.tolerationz"'),
+        (
+            {"spec": {"tolerationz": []}},
+            "strategic",
+            Invalid,
+            (
+                ' "" is invalid: patch: Invalid value: "map[spec:map[tolerationz:[]]]": strict decoding error: unknown field '
+                '"spec.tolerationz"'
+            ),
+        ),
+        (
+            {"spec": {"priority": "high"}},
+            "merge",
+            Invalid,
+            "json: cannot unmarshal string into Go struct field PodSpec.spec.priority of type int32",
+        ),
         ({"spec": {"nodeName": "x"}}, "merge", Invalid, "pod updates may not change fields other than"),
         ({"metadata": {"name": "wasp"}}, "merge", BadRequest, "does not match the name on the URL (bee)"),
         (deep(150), "merge", BadRequest, "nested too deep"),
         ([{"op": "remove", "path": "/spec/nowhere"}], "json", Invalid, "doc is missing path: /spec/nowhere"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_a_wrong_patch_is_refused(change, patch_type, kind, text):
     client, store = server()
@@ -74,6 +88,18 @@ def test_a_wrong_patch_is_refused(change, patch_type, kind, text):
         client.patch("pods", "bee", "default", change, patch_type)
     assert text in caught.value.message
     assert store.revision == before
+
+
+def test_a_refused_patch_hints_at_the_field():
+    client, _ = server()
+    client.create(pod())
+    with pytest.raises(Invalid) as caught:
+        client.patch("pods", "bee", "default", {"spec": {"tolerationz": []}})
+    hint = caught.value.hints[0]
+    assert (hint.path, str(hint.advice)) == (
+        "spec.tolerationz",
+        "Write “tolerations” instead of “tolerationz”.",
+    )
 
 
 def test_a_missing_object_cannot_be_patched():

@@ -27,7 +27,7 @@ def deployment(obj: Object) -> list[FieldError]:
     elif kind == "RollingUpdate":
         errors += _rolling(strategy.get("rollingUpdate") or {}, "spec.strategy.rollingUpdate")
     else:
-        errors.append(not_supported("spec.strategy", strategy, ("Recreate", "RollingUpdate")))
+        errors.append(not_supported("spec.strategy", _shown(strategy), ("Recreate", "RollingUpdate")))
     errors += _counts(spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is not None and deadline <= (spec.get("minReadySeconds") or 0):
@@ -44,12 +44,12 @@ def replica_set(obj: Object) -> list[FieldError]:
 def daemon_set(obj: Object) -> list[FieldError]:
     """ValidateDaemonSetSpec."""
     spec = obj.get("spec") or {}
-    errors = _selected_template(spec) + _counts(spec, "minReadySeconds", "revisionHistoryLimit")
+    errors = _selected_template(spec, "daemonset") + _counts(spec, "minReadySeconds", "revisionHistoryLimit")
     strategy = spec.get("updateStrategy") or {}
     if strategy.get("type") == "RollingUpdate":
         errors += _rolling(strategy.get("rollingUpdate") or {}, "spec.updateStrategy.rollingUpdate")
     elif strategy.get("type") != "OnDelete":
-        errors.append(not_supported("spec.updateStrategy", strategy, ("RollingUpdate", "OnDelete")))
+        errors.append(not_supported("spec.updateStrategy", _shown(strategy), ("RollingUpdate", "OnDelete")))
     return errors
 
 
@@ -61,6 +61,11 @@ def fixed_selector(new: Object, old: Object) -> list[FieldError]:
     return []
 
 
+def _shown(strategy: Object) -> Object:
+    """A strategy as the server prints it: with Go's names."""
+    return {"Type": strategy.get("type") or "", "RollingUpdate": strategy.get("rollingUpdate")}
+
+
 def _counts(spec: Object, *fields: str) -> list[FieldError]:
     return [
         invalid(f"spec.{field}", spec[field], _NEGATIVE)
@@ -69,36 +74,32 @@ def _counts(spec: Object, *fields: str) -> list[FieldError]:
     ]
 
 
-def _selected_template(spec: Object) -> list[FieldError]:
+def _selected_template(spec: Object, kind: str = "deployment") -> list[FieldError]:
     """The selector, and a template that it selects (ValidatePodTemplateSpecForReplicaSet)."""
-    selector = spec.get("selector")
+    selector, template = spec.get("selector"), spec.get("template") or {}
+    errors: list[FieldError] = []
     if selector is None:
         advice = Message(N_("Add “selector:” with “matchLabels:”: the labels of the pod template."))
-        errors = [required("spec.selector", advice=advice)]
+        errors.append(required("spec.selector", advice=advice))
     else:
-        errors = selectors.label_selector(selector, "spec.selector")
+        errors += selectors.label_selector(selector, "spec.selector")
         if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-            detail = "empty selector is invalid for deployment"
-            errors.append(invalid("spec.selector", selector, detail))
-    template = spec.get("template")
-    if template is None:
-        return [*errors, required("spec.template")]
-    if selector is not None and not errors:
-        errors += _matching(selector, template)
-    return errors + _template(template)
+            errors.append(invalid("spec.selector", selector, f"empty selector is invalid for {kind}"))
+    return errors + _matching(selector, template) + _template(template)
 
 
-def _matching(selector: Object, template: Object) -> list[FieldError]:
+def _matching(selector: Object | None, template: Object) -> list[FieldError]:
+    """The template must have the labels that are selected. No selector selects nothing."""
     own = (template.get("metadata") or {}).get("labels") or {}
     try:
-        matches = labels.from_label_selector(selector).matches(own)
+        if selector == {} or labels.from_label_selector(selector).matches(own):
+            return []
     except BadRequest:
-        return []
-    if matches:
         return []
     advice = Message(N_("Give the template the labels that the selector names (spec.selector.matchLabels)."))
     detail = "`selector` does not match template `labels`"
-    return [invalid("spec.template.metadata.labels", dict(sorted(own.items())), detail, advice)]
+    shown = dict(sorted(own.items())) or None
+    return [invalid("spec.template.metadata.labels", shown, detail, advice)]
 
 
 def _template(template: Object) -> list[FieldError]:
