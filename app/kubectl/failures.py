@@ -46,7 +46,8 @@ def problems(error: StatusError, document: Document) -> list[Problem]:
     """The error for a person: one problem for each cause, or one for the whole."""
     advice = {hint.path: hint.advice for hint in error.hints}
     causes = [cause for cause in error.details.get("causes") or [] if cause.get("field")]
-    if causes:
+    # A refused patch has the one cause "patch"; the hints know the field.
+    if causes and not (error.hints and advice.keys().isdisjoint(cause["field"] for cause in causes)):
         return [_at(document, cause["field"], Message(_cause(cause)), advice.get(cause["field"])) for cause in causes]
     if error.hints:
         first, *rest = error.hints
