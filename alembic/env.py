@@ -3,6 +3,7 @@
 from sqlalchemy.types import TypeDecorator
 
 from alembic import context
+from app.progress.columns import LongRowId
 from app.progress.db import Database
 from app.progress.models import Table
 from app.settings import Settings
@@ -10,6 +11,8 @@ from app.settings import Settings
 
 def _plain_type(kind, column_type, _):
     """A new migration names SQL's own types: the lab's may change their meaning later."""
+    if kind == "type" and isinstance(column_type, LongRowId):
+        return "sa.BigInteger().with_variant(sa.Integer(), 'sqlite')"
     if kind == "type" and isinstance(column_type, TypeDecorator):
         return f"sa.{column_type.impl_instance!r}"
     return False

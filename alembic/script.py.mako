@@ -5,7 +5,6 @@ After: ${down_revision | comma,n}
 """
 
 import sqlalchemy as sa
-import sqlmodel
 
 from alembic import op
 ${imports if imports else ""}
