@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.apimachinery import labels, meta
+from app.apimachinery.errors import BadRequest
 from app.apimachinery.labels import Selector
 from app.apimachinery.meta import Object
 from app.apis import scheme
@@ -78,7 +79,7 @@ class Client:
         info = info_of(kind)
         found = self._registry.store.list(info.plural, namespace or None)
         if label_selector is not None:
-            chosen = labels.parse_selector(label_selector) if isinstance(label_selector, str) else label_selector
+            chosen = _parsed(label_selector)
             found = [obj for obj in found if chosen.matches(meta.labels_of(obj))]
         if field_selector:
             wanted = field_selectors.parse(field_selector)
@@ -164,3 +165,12 @@ class Client:
         if isinstance(binding, str):
             binding = bindings.make(pod, namespace, binding)
         return bindings.bind(self._registry, pod, namespace, binding, WriteOptions(user=self._user))
+
+
+def _parsed(selector: str | Selector) -> Selector:
+    if isinstance(selector, Selector):
+        return selector
+    try:
+        return labels.parse_selector(selector)
+    except labels.SelectorError as error:
+        raise BadRequest(str(error)) from error

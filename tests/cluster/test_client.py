@@ -71,6 +71,12 @@ def test_it_selects_by_fields(selector, found):
     assert names(client.list("pods", field_selector=selector)) == found
 
 
+def test_it_refuses_a_label_selector_that_is_none():
+    client, _ = server()
+    with pytest.raises(BadRequest):
+        client.list("pods", label_selector="a in b")
+
+
 @pytest.mark.parametrize(
     ("selector", "text"),
     [

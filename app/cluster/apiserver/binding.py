@@ -29,6 +29,7 @@ def make(pod: str, namespace: str, node: str) -> Object:
 
 def create(registry: Registry, binding: Object, namespace: str, options: WriteOptions) -> Object:
     """A Binding posted to `bindings`: its own name says which pod."""
+    decoding.decoded(_BINDING, binding, strict=options.field_validation == "Strict")
     given = meta.namespace_of(binding)
     if given and namespace and given != namespace:
         raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")

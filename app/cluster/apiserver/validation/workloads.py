@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from app.apimachinery import labels, validation
-from app.apimachinery.errors import BadRequest
 from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError, invalid, not_supported, required
@@ -85,16 +84,17 @@ def _selected_template(spec: Object, kind: str = "deployment") -> list[FieldErro
         errors += selectors.label_selector(selector, "spec.selector")
         if not selector.get("matchLabels") and not selector.get("matchExpressions"):
             errors.append(invalid("spec.selector", selector, f"empty selector is invalid for {kind}"))
-    return errors + _matching(selector, template) + _template(template)
-
-
-def _matching(selector: Object | None, template: Object) -> list[FieldError]:
-    """The template must have the labels that are selected. No selector selects nothing."""
-    own = (template.get("metadata") or {}).get("labels") or {}
     try:
-        if selector == {} or labels.from_label_selector(selector).matches(own):
-            return []
-    except BadRequest:
+        selected = labels.from_label_selector(selector)
+    except labels.SelectorError:
+        return [*errors, invalid("spec.selector", selector, "invalid label selector")]
+    return errors + _matching(selected, template) + _template(template)
+
+
+def _matching(selected: labels.Selector, template: Object) -> list[FieldError]:
+    """The template must have the labels that are selected. No selector selects nothing, an empty one everything."""
+    own = (template.get("metadata") or {}).get("labels") or {}
+    if selected.matches(own):
         return []
     advice = Message(N_("Give the template the labels that the selector names (spec.selector.matchLabels)."))
     detail = "`selector` does not match template `labels`"
