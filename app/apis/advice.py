@@ -145,6 +145,8 @@ def _for_misfit(problem: Problem) -> Message:
         return Message(N_("Write “{right}” with a space after the colon."), facts)
     if problem.wanted.startswith("[]"):
         return Message(N_("“{field}” is a list: begin each of its items on a new line with “- ”."), facts)
+    if problem.wanted == "time" and isinstance(problem.value, str):
+        return Message(N_("Write a time such as “2026-01-31T12:00:00Z”, or leave the field out."))
     if problem.wanted == "string" and not isinstance(problem.value, dict | list):
         facts["right"] = json.dumps(_short(problem.value))
         return Message(N_("Write {right}, in quotes: without them YAML does not read it as text."), facts)

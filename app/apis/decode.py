@@ -6,11 +6,12 @@ IntOrString and Time. Fields are visited in name order, which is the order in wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from app.apimachinery import meta, quantity
+from app.apimachinery import clock, meta, quantity
 from app.apimachinery.meta import Object
 from app.apis import schema, scheme
 from app.apis.go_types import GO_NAMES
@@ -175,11 +176,29 @@ def _scalar(value: Any, kind: str, place: _Place) -> Iterator[Problem]:
         if isinstance(value, bool) or not isinstance(value, int | str):
             text = f"json: cannot unmarshal {_json_name(value)} into Go value of type int32"
             yield place.problem("type", text, value, kind)
+    elif kind == "time" and isinstance(value, str):
+        if not _is_time(value):
+            text = f'parsing time "{value}" as "2006-01-02T15:04:05Z07:00": cannot parse "{value}" as "2006"'
+            yield place.problem("type", text, value, kind)
     elif kind == "any":
         if meta.too_deep(value, MAX_DEPTH):
             yield place.problem("type", "exceeded max depth", None, kind)
     elif not (isinstance(value, _JSON_TYPES[kind]) if kind in _JSON_TYPES else _is_number(value, kind)):
         yield _misfit(value, kind, place)
+
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def _is_time(value: str) -> bool:
+    """Whether Go takes the text for a time (RFC 3339, with any fraction of a second)."""
+    if not _TIME.fullmatch(value):
+        return False
+    try:
+        clock.parse(value)
+    except (ValueError, OverflowError):
+        return False
+    return True
 
 
 def _is_number(value: Any, kind: str) -> bool:

@@ -157,6 +157,12 @@ QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinu
             "“port” takes",
         ),
         (
+            {"apiVersion": "v1", "kind": "Node", "spec": {"taints": [{"timeAdded": "soon"}]}},
+            'parsing time "soon" as "2006-01-02T15:04:05Z07:00": cannot parse "soon" as "2006"',
+            "spec.taints[0].timeAdded",
+            "2026-01-31T12:00:00Z",
+        ),
+        (
             container(resources={"requests": {"cpu": "1vCPU"}}),
             QUANTITY,
             "spec.containers[0].resources.requests.cpu",
@@ -208,6 +214,22 @@ def test_what_is_right_passes():
         schema.check(container(resources={"limits": {"cpu": 1, "memory": "1Gi"}}, ports=[{"containerPort": 80}])) == []
     )
     assert schema.check(pod(priority=None, tolerations=None, containers=[])) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("2026-01-31T12:00:00Z", True),
+        ("2026-01-31T12:00:00.123456+09:00", True),
+        ("2026-02-30T12:00:00Z", False),
+        ("0001-01-01T00:00:00+23:59", True),
+        ("2026-01-31", False),
+        ("20260131T120000Z", False),
+    ],
+)
+def test_times_are_rfc_3339(text, right):
+    taint = {"key": "a", "effect": "NoExecute", "timeAdded": text}
+    assert (schema.check({"apiVersion": "v1", "kind": "Node", "spec": {"taints": [taint]}}) == []) is right
 
 
 def test_an_unknown_kind_cannot_be_checked():

@@ -26,6 +26,8 @@ from app.cluster.attributes import DEFAULT_USER, Attributes
 from app.cluster.store import Store
 
 _GENERATED_LIMIT = 58
+_LONGEST_GRACE = 100 * 366 * 24 * 3600
+"""Seconds; a longer grace, which any int64 may ask for, prints as this one's end."""
 _WRITABLE = {"status", "finalize"}
 """Subresources in which the whole object is sent."""
 _SIZE_LIMIT = 1_572_864
@@ -208,7 +210,7 @@ class Registry:
         if metadata.get("deletionTimestamp") and under_way is not None and grace >= under_way and grace > 0:
             return None
         new = meta.copied(old)
-        moment = self.store.clock.now() + grace * clocks.SECOND
+        moment = self.store.clock.now() + min(grace, _LONGEST_GRACE) * clocks.SECOND
         earlier = metadata.get("deletionTimestamp") if under_way == grace else None
         new["metadata"]["deletionTimestamp"] = earlier or clocks.rfc3339(moment)
         new["metadata"]["deletionGracePeriodSeconds"] = grace

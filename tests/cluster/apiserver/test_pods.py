@@ -448,6 +448,12 @@ def test_a_placed_pod_goes_after_its_grace():
     assert client.find("pods", "bee") is None
 
 
+def test_a_grace_beyond_all_calendars_is_taken():
+    client, _ = server()
+    client.create(pod(nodeName="node01", terminationGracePeriodSeconds=2**63 - 1))
+    assert client.delete("pods", "bee")["metadata"]["deletionTimestamp"].startswith("2126-")
+
+
 def test_a_finished_pod_goes_at_once():
     client, _ = server()
     stored = client.create(pod(nodeName="node01"))
