@@ -107,24 +107,37 @@ def _holds(expression: Mapping[str, Any], values: Mapping[str, str]) -> bool:
     return requirement.matches(values)
 
 
-def pod_requests(pod: Mapping[str, Any], *, pod_level: bool = True) -> Requests:
+def has_pod_level_requests(pod: Mapping[str, Any]) -> bool:
+    """Whether the pod itself, not only its containers, requests something (IsPodLevelRequestsSet)."""
+    requests = ((pod.get("spec") or {}).get("resources") or {}).get("requests") or {}
+    return any(_at_pod_level(name) for name in requests)
+
+
+def _at_pod_level(name: str) -> bool:
+    return name in _POD_LEVEL or name.startswith(_HUGEPAGES)
+
+
+def pod_requests(
+    pod: Mapping[str, Any], *, pod_level: bool = True, missing: Mapping[str, Quantity] | None = None
+) -> Requests:
     """What the pod asks of its node, by resource (resource/helpers.go: PodRequests).
 
     Containers add up, and so do sidecars (init containers with restartPolicy Always). Other init containers run
     one after another, each beside the sidecars before it, so the largest counts where it exceeds that sum:
     containers 200m + 300m with an init container of 600m ask for 600m. Pod-level requests replace the sum for
     the resources they name (unless `pod_level` is off), and the runtime class's overhead comes on top.
+    `missing` is what each container counts with where it requests nothing.
     """
     spec = pod.get("spec") or {}
     statuses = _status_by_name(pod, "containerStatuses")
     total: Requests = {}
     for container in spec.get("containers") or ():
-        _add(total, _container_requests(container, statuses))
+        _add(total, {**(missing or {}), **_container_requests(container, statuses)})
     started: Requests = {}
     peak: Requests = {}
     init_statuses = _status_by_name(pod, "initContainerStatuses")
     for container in spec.get("initContainers") or ():
-        requests = _container_requests(container, init_statuses)
+        requests = {**(missing or {}), **_container_requests(container, init_statuses)}
         if container.get("restartPolicy") == "Always":
             _add(total, requests)
             _add(started, requests)
@@ -135,7 +148,7 @@ def pod_requests(pod: Mapping[str, Any], *, pod_level: bool = True) -> Requests:
     _raise(total, peak)
     if pod_level:
         for name, amount in _amounts((spec.get("resources") or {}).get("requests")).items():
-            if name in _POD_LEVEL or name.startswith(_HUGEPAGES):
+            if _at_pod_level(name):
                 total[name] = amount
     _add(total, _amounts(spec.get("overhead")))
     return total
@@ -167,8 +180,6 @@ def _raise(total: Requests, other: Mapping[str, Quantity]) -> None:
     _merge(total, other, max)
 
 
-def _merge(
-    total: Requests, more: Mapping[str, Quantity], combine: Callable[[Quantity, Quantity], Quantity]
-) -> None:
+def _merge(total: Requests, more: Mapping[str, Quantity], combine: Callable[[Quantity, Quantity], Quantity]) -> None:
     for name, amount in more.items():
         total[name] = combine(total[name], amount) if name in total else amount

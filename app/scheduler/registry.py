@@ -1,0 +1,54 @@
+"""Plugin name to class: the list that a new plugin is added to (pkg/scheduler/framework/plugins/registry.go)."""
+
+from __future__ import annotations
+
+from app.scheduler.framework.interface import Plugin
+from app.scheduler.plugins.default_binder import DefaultBinder
+from app.scheduler.plugins.default_preemption import DefaultPreemption
+from app.scheduler.plugins.dynamic_resources import DynamicResources
+from app.scheduler.plugins.image_locality import ImageLocality
+from app.scheduler.plugins.node_affinity import NodeAffinity
+from app.scheduler.plugins.node_name import NodeName
+from app.scheduler.plugins.node_ports import NodePorts
+from app.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from app.scheduler.plugins.node_resources_fit import NodeResourcesFit
+from app.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from app.scheduler.plugins.priority_sort import PrioritySort
+from app.scheduler.plugins.scheduling_gates import SchedulingGates
+from app.scheduler.plugins.taint_toleration import TaintToleration
+
+PLUGINS: dict[str, type[Plugin]] = {
+    plugin.NAME: plugin
+    for plugin in (
+        DefaultBinder,
+        DefaultPreemption,
+        DynamicResources,
+        ImageLocality,
+        NodeAffinity,
+        NodeName,
+        NodePorts,
+        NodeResourcesBalancedAllocation,
+        NodeResourcesFit,
+        NodeUnschedulable,
+        PrioritySort,
+        SchedulingGates,
+        TaintToleration,
+    )
+}
+
+UPSTREAM_POINTS: dict[str, frozenset[str]] = {
+    "InterPodAffinity": frozenset({"preFilter", "filter", "preScore", "score"}),
+    "NodeVolumeLimits": frozenset({"preFilter", "filter"}),
+    "PodTopologySpread": frozenset({"preFilter", "filter", "preScore", "score"}),
+    "VolumeBinding": frozenset({"preFilter", "filter", "reserve", "preBind", "preScore", "score"}),
+    "VolumeRestrictions": frozenset({"preFilter", "filter"}),
+    "VolumeZone": frozenset({"preFilter", "filter"}),
+    "NodeDeclaredFeatures": frozenset({"preFilter", "filter"}),
+    "GangScheduling": frozenset({"preEnqueue", "reserve", "permit"}),
+}
+"""Plugins of the real scheduler that are not built here, and where they take part: configurations may name them."""
+
+
+def is_known(name: str) -> bool:
+    """Whether the real scheduler has such a plugin."""
+    return name in PLUGINS or name in UPSTREAM_POINTS
