@@ -24,7 +24,7 @@ MAX_VARIANTS = 10_000
 class Strict(BaseModel):
     """A part of the file: no field but the declared ones, no value of another type, never changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
 _NAME_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"

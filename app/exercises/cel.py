@@ -106,7 +106,9 @@ def literals(expression: str) -> Iterator[str]:
     """The texts and the numbers from 2 on that stand in an expression: what a learner has to know to satisfy it."""
     for match in _TOKEN.finditer(expression):
         if match["short"] or match["long"]:
-            yield _unquoted(match[0])
+            text = _unquoted(match[0])
+            if any(letter.isalnum() for letter in text):
+                yield text
         elif match["number"]:
             number = match[0].removesuffix(".0")
             if number not in {"0", "1"}:

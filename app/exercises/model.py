@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from app.exercises import parameters
 from app.exercises.base import (
@@ -81,6 +81,8 @@ class Texts(Strict):
 
 class Check(Strict):
     """One check: its points, its sentence, and exactly one kind of judgement."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [kind]} for kind in _KINDS]})
 
     name: Slug
     points: Annotated[int, Field(ge=1, le=100)]

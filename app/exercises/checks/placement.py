@@ -27,9 +27,9 @@ class Spec(Strict):
     """Where the selector looks."""
     count: Annotated[int, Field(ge=1, le=100)] | None = None
     """How many pods the selector must choose, all of them placed."""
-    on: Nodes | None = None
-    onLabelled: Selector | None = None  # noqa: N815 (the file's own spelling)
-    notOn: Nodes | None = None  # noqa: N815 (the file's own spelling)
+    onNodes: Nodes | None = None  # noqa: N815 (the file's own spelling)
+    onNodesWith: Selector | None = None  # noqa: N815 (the file's own spelling)
+    notOnNodes: Nodes | None = None  # noqa: N815 (the file's own spelling)
 
 
 def run(spec: Spec, context: Context) -> Finding:
@@ -55,12 +55,12 @@ def _allowed(spec: Spec, context: Context) -> set[str]:
     """The nodes on which a pod may be."""
     nodes = context.cluster.client.list("nodes")
     allowed = {meta.name_of(node) for node in nodes}
-    if spec.on:
-        allowed &= set(spec.on)
-    if spec.onLabelled:
-        wanted = labels.parse_selector(spec.onLabelled)
+    if spec.onNodes:
+        allowed &= set(spec.onNodes)
+    if spec.onNodesWith:
+        wanted = labels.parse_selector(spec.onNodesWith)
         allowed &= {meta.name_of(node) for node in nodes if wanted.matches(meta.labels_of(node))}
-    return allowed - set(spec.notOn or ())
+    return allowed - set(spec.notOnNodes or ())
 
 
 def _is_right(context: Context, pod: Object, allowed: set[str]) -> bool:
@@ -70,14 +70,14 @@ def _is_right(context: Context, pod: Object, allowed: set[str]) -> bool:
 def _looked_for(spec: Spec) -> Message:
     facts = {
         "who": spec.pod.name if spec.pod else spec.selector,
-        "nodes": landing.words(spec.on or ()),
-        "labels": spec.onLabelled,
-        "others": landing.words(spec.notOn or ()),
+        "nodes": landing.words(spec.onNodes or ()),
+        "labels": spec.onNodesWith,
+        "others": landing.words(spec.notOnNodes or ()),
         "count": spec.count,
     }
-    if spec.on:
+    if spec.onNodes:
         text = N_("{count} pods {who} on {nodes}") if spec.count else N_("{who} on {nodes}")
-    elif spec.onLabelled:
+    elif spec.onNodesWith:
         text = N_("{count} pods {who} on nodes with {labels}") if spec.count else N_("{who} on a node with {labels}")
     else:
         text = N_("{count} pods {who}, none on {others}") if spec.count else N_("{who} on another node than {others}")
@@ -101,8 +101,8 @@ def literals(spec: Spec) -> Iterator[str]:
     namespace = spec.pod.namespace if spec.pod else spec.namespace
     if namespace != "default":
         yield namespace
-    yield from [*(spec.on or ()), *(spec.notOn or ())]
-    for selector in (spec.selector, spec.onLabelled):
+    yield from [*(spec.onNodes or ()), *(spec.notOnNodes or ())]
+    for selector in (spec.selector, spec.onNodesWith):
         for term in labels.parse_selector(selector or "").requirements:
             yield term.key
             yield from term.values
@@ -115,12 +115,12 @@ def faults(spec: Spec) -> Iterator[Fault]:
     if (spec.pod is None) == (spec.selector is None):
         advice = Message(N_("Write either “pod” with a name, or “selector” with labels such as app=web."), {})
         yield Fault("", Message(N_("It is not clear which pods are meant."), {}), advice)
-    if not (spec.on or spec.onLabelled or spec.notOn):
-        advice = Message(N_("Write “on”, “onLabelled” or “notOn”."), {})
+    if not (spec.onNodes or spec.onNodesWith or spec.notOnNodes):
+        advice = Message(N_("Write “onNodes”, “onNodesWith” or “notOnNodes”."), {})
         yield Fault("", Message(N_("It is not said where the pods must be."), {}), advice)
     if spec.count is not None and spec.selector is None:
         yield Fault("count", Message(N_("“count” goes with “selector” only."), {}))
-    for path, selector in (("selector", spec.selector), ("onLabelled", spec.onLabelled)):
+    for path, selector in (("selector", spec.selector), ("onNodesWith", spec.onNodesWith)):
         try:
             labels.parse_selector(selector or "")
         except labels.SelectorError as error:

@@ -163,7 +163,8 @@ def _wishes(spec: Object) -> Iterator[str]:
         if spec.get(key) and spec[key] != "default-scheduler":
             yield str(spec[key])
     for key, value in (spec.get("nodeSelector") or {}).items():
-        yield from (key, str(value))
+        # A host name only sends the trial to a node; the node's name stands in the task, the key need not.
+        yield from (str(value),) if key == "kubernetes.io/hostname" else (key, str(value))
     for toleration in spec.get("tolerations") or []:
         yield from (str(toleration[key]) for key in ("key", "value", "effect") if toleration.get(key))
 
