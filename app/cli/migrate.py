@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
-from app.progress.db import Database
+from app.progress.db import BadDatabaseUrl, Database
 from app.settings import Settings
 
 
@@ -17,7 +18,11 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001 (every command takes i
     """Run the migrations; they do nothing where the database is up to date."""
     settings = Settings()
     settings.home.mkdir(parents=True, exist_ok=True)
-    database = Database(settings.database)
+    try:
+        database = Database(settings.database)
+    except BadDatabaseUrl as error:
+        print(error, file=sys.stderr)
+        return 2
     database.migrate()
     print("The database is up to date.")
     return 0

@@ -10,7 +10,7 @@ import uvicorn
 
 from app.lab.library import Library
 from app.progress import accounts
-from app.progress.db import Database
+from app.progress.db import BadDatabaseUrl, Database
 from app.settings import Settings
 from app.web.app import create_app
 
@@ -36,7 +36,11 @@ def run(args: argparse.Namespace) -> int:
         )
         return 1
     settings.home.mkdir(parents=True, exist_ok=True)
-    database = Database(settings.database)
+    try:
+        database = Database(settings.database)
+    except BadDatabaseUrl as error:
+        print(error, file=sys.stderr)
+        return 2
     database.migrate()
     library = Library(database, settings.exercises)
     _say_exercises(library)
@@ -80,7 +84,5 @@ def _say_address(database: Database, address: str) -> None:
     with database.session() as session:
         token = accounts.create_setup_link(session) if not accounts.has_administrator(session) else None
     if token:
-        print(
-            f"Administrator    {address}/setup/{token}   (works once: its opener becomes the first administrator)"
-        )
+        print(f"Administrator    {address}/setup/{token}   (works once: its opener becomes the first administrator)")
     sys.stdout.flush()

@@ -12,9 +12,7 @@ class Bell:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: defaultdict[str, set[tuple[asyncio.AbstractEventLoop, asyncio.Event]]] = defaultdict(
-            set
-        )
+        self._waiting: defaultdict[str, set[tuple[asyncio.AbstractEventLoop, asyncio.Event]]] = defaultdict(set)
 
     def ring(self, lab_id: str) -> None:
         """Wake everybody who waits for this lab."""

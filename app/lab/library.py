@@ -94,6 +94,5 @@ class Library:
         catalogue = loader.load_folder(self._folder)
         with self._database.session() as session:
             published = stored.current(session)
-            for exercise in catalogue.exercises.values():
-                stored.record_version(session, exercise, origin="folder", author_id=None)
+            stored.record_versions(session, catalogue.exercises.values(), origin="folder")
         return loader.overlay(catalogue, published)

@@ -43,18 +43,12 @@ def draw(cluster: Cluster) -> Picture:
 
 def _node(node: meta.Object, listed: Iterable[meta.Object]) -> NodeView:
     name = meta.name_of(node)
-    mine = [
-        pod
-        for pod in pods
-        if (pod.get("spec") or {}).get("nodeName") == name and not helpers.is_terminal(pod)
-    ]
+    mine = [pod for pod in listed if (pod.get("spec") or {}).get("nodeName") == name and not helpers.is_terminal(pod)]
     labels = meta.labels_of(node)
     spec, status = node.get("spec") or {}, node.get("status") or {}
     allocatable = status.get("allocatable") or status.get("capacity") or {}
     roles = sorted(label.removeprefix(_ROLE) for label in labels if label.startswith(_ROLE))
-    ready = any(
-        c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or []
-    )
+    ready = any(c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or [])
     return NodeView(
         name=name,
         roles=tuple(roles),

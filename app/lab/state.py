@@ -48,13 +48,9 @@ class LabState:
         document = {
             "format": FORMAT,
             "cluster": orjson.Fragment(self.cluster.dump()),
-            "shells": {
-                machine: base64.b64encode(shell).decode() for machine, shell in sorted(self.shells.items())
-            },
+            "shells": {machine: base64.b64encode(shell).decode() for machine, shell in sorted(self.shells.items())},
         }
         text = orjson.dumps(document)
         if len(text) > MAX_STATE:
-            raise StateError(
-                "the lab has grown larger than a lab may be: delete what you do not need, or reset it"
-            )
+            raise StateError("the lab has grown larger than a lab may be: delete what you do not need, or reset it")
         return zlib.compress(text, 3)

@@ -31,9 +31,7 @@ def _unbound(cluster: Cluster, pod: meta.Object) -> Message | None:
     scheduler = str(spec.get("schedulerName") or "default-scheduler")
     if not cluster.has_scheduler(scheduler):
         return Message(
-            N_(
-                "No running scheduler serves the name {scheduler}, so nobody tries this pod and no event says so."
-            ),
+            N_("No running scheduler serves the name {scheduler}, so nobody tries this pod and no event says so."),
             {"scheduler": scheduler},
         )
     condition = _condition(pod, "PodScheduled")
@@ -53,9 +51,7 @@ def _not_started(cluster: Cluster, pod: meta.Object) -> Message | None:
         if message := waiting.get("message"):
             return Message("{reason}: {message}", {"reason": reason, "message": message})
         return Message("{reason}", {"reason": reason})
-    if (pod.get("status") or {}).get("phase") == "Failed" and (
-        message := (pod.get("status") or {}).get("message")
-    ):
+    if (pod.get("status") or {}).get("phase") == "Failed" and (message := (pod.get("status") or {}).get("message")):
         return Message("{message}", {"message": message})
     return None
 

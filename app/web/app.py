@@ -22,9 +22,7 @@ from app.web.routes import account, admin, author, grader, learner, terminal
 from app.web.security import SecurityMiddleware
 
 
-def create_app(
-    settings: Settings, *, database: Database | None = None, library: Library | None = None
-) -> FastAPI:
+def create_app(settings: Settings, *, database: Database | None = None, library: Library | None = None) -> FastAPI:
     """The lab's web application. Worker processes start here and end with the application's lifespan."""
     database = database or Database(settings.database)
     library = library or Library(database, settings.exercises)
@@ -75,6 +73,4 @@ def _add_probes(app: FastAPI, database: Database) -> None:
     def readyz() -> PlainTextResponse:
         """Whether the database answers and has this version's tables."""
         problem = database.check()
-        return PlainTextResponse(
-            "ok\n" if problem is None else f"{problem}\n", status_code=503 if problem else 200
-        )
+        return PlainTextResponse("ok\n" if problem is None else f"{problem}\n", status_code=503 if problem else 200)

@@ -11,8 +11,9 @@ from starlette.responses import Response
 
 from app.apimachinery.messages import N_, Message
 from app.lab.library import UnknownExercise
-from app.lab.service import InteractionFailed, LabBusy, LabNotFound, TooManyLabs
+from app.lab.service import InteractionFailed, LabBusy, LabNotFound
 from app.lab.workers import WorkerCrashed, WorkersBusy, WorkerTimedOut
+from app.progress.errors import LabEnded
 from app.web import templating
 
 log = logging.getLogger("cka_lab.web")
@@ -21,21 +22,17 @@ _SENTENCES: dict[type[Exception], tuple[int, Message | None]] = {
     LabNotFound: (404, None),
     UnknownExercise: (404, None),
     LabBusy: (409, None),
-    TooManyLabs: (429, None),
+    LabEnded: (409, Message(LabEnded.template)),
     WorkersBusy: (503, None),
     WorkerTimedOut: (
         503,
         Message(
-            N_(
-                "This took too long and was stopped. Your lab is as it was before. Send less at once, or try again."
-            )
+            N_("This took too long and was stopped. Your lab is as it was before. Send less at once, or try again.")
         ),
     ),
     WorkerCrashed: (
         503,
-        Message(
-            N_("What you sent needed more memory or time than the lab allows. Your lab is as it was before.")
-        ),
+        Message(N_("What you sent needed more memory or time than the lab allows. Your lab is as it was before.")),
     ),
     InteractionFailed: (500, None),
 }

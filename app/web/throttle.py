@@ -35,9 +35,7 @@ class Throttle:
 
     def __init__(self) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._items: dict[str, Sequence[RateLimitItem]] = {
-            name: parse_many(text) for name, text in self.RULES.items()
-        }
+        self._items: dict[str, Sequence[RateLimitItem]] = {name: parse_many(text) for name, text in self.RULES.items()}
 
     def hit(self, rule: str, *key: str) -> int:
         """Count one try. Returns 0 where it may go on, else the seconds until the next one may."""

@@ -78,9 +78,7 @@ def sign_in_page(request: Request, user: Visitor, asked: Asked) -> Response:
 
 
 @router.post("/sign-in")
-def sign_in(
-    request: Request, user: Visitor, form: Posted, database: DatabaseDep, throttle: ThrottleDep
-) -> Response:
+def sign_in(request: Request, user: Visitor, form: Posted, database: DatabaseDep, throttle: ThrottleDep) -> Response:
     """Check name and password, and begin a new session. A guest's work goes over to the account."""
     name = form.line("name", required=_NAME_MISSING)
     password = _password(form)
@@ -204,9 +202,7 @@ def account_page(request: Request, user: CurrentUser, database: DatabaseDep) -> 
     return _account(request, user, database, _Forms())
 
 
-def _account(
-    request: Request, user: User, database: DatabaseDep, forms: _Forms, status: int = 200
-) -> Response:
+def _account(request: Request, user: User, database: DatabaseDep, forms: _Forms, status: int = 200) -> Response:
     with database.session() as session:
         mine = groups.groups_of(session, user.id)
     return render(
