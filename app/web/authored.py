@@ -18,20 +18,20 @@ class InForce:
     name: str
     text: str
     digest: str
+    version: int
+    """The version that the text states."""
     published: str | None
     """The digest published here; None where the text is the folder's file."""
-    hidden: bool
 
 
 def in_force(session: accounts.Session, library: Library, name: str) -> InForce | None:
     """The text in force under this name; None where no exercise has it."""
-    row = next((row for row in stored.list_published(session) if row.name == name), None)
-    hidden = row is not None and row.hidden
+    row = next((row for row in stored.current(session) if row.name == name), None)
     if row is not None and row.digest is not None:
-        return InForce(name, stored.get_source(session, row.digest) or "", row.digest, row.digest, hidden)
+        return InForce(name, row.source or "", row.digest, row.version or 0, row.digest)
     catalogue = library.catalogue()
     exercise = catalogue.exercises.get(name) or catalogue.hidden.get(name)
-    return None if exercise is None else InForce(name, exercise.source, exercise.digest, None, hidden)
+    return None if exercise is None else InForce(name, exercise.source, exercise.digest, exercise.version, None)
 
 
 def versions(session: accounts.Session, name: str) -> list[dict[str, Any]]:

@@ -129,6 +129,14 @@ def test_an_edited_text_becomes_the_newest_version_and_the_older_one_stays(instr
     assert "Second try" not in instructor.get(f"/author/{saved}/versions/{older}").text
 
 
+def test_an_author_who_does_not_raise_the_version_is_reminded(instructor, saved):
+    text = text_of(saved, "Second try")
+    for changed, reminder in ((text, True), (text.replace("version: 1 ", "version: 2 "), False)):
+        present = base(instructor.get(f"/author/{saved}").text)
+        assert instructor.post(f"/author/{saved}", {"text": changed, "base": present}).status_code == 303
+        assert ("It still states version 1" in instructor.get(f"/author/{saved}").text) is reminder
+
+
 def test_an_older_version_can_be_used_again(instructor, saved):
     first = base(instructor.get(f"/author/{saved}").text)
     instructor.post(f"/author/{saved}", {"text": text_of(saved, "Second try"), "base": first})

@@ -40,6 +40,11 @@ _NAME_TAKEN = N_(
 )
 _NOT_TEXT = N_("This file is not text in UTF-8. Save it as UTF-8 in your editor, then upload it again.")
 _NO_FILE = N_("Choose a file first.")
+_SAVED = N_("Saved and published: {name}, version {version}.")
+_SAVED_UNRAISED = N_(
+    "Saved and published: {name}. It still states version {version}: raise it where the meaning has changed, because "
+    "results belong to a version."
+)
 _HAS_PROBLEMS = N_("This text is not saved: mend what the list of problems names, then save again.")
 
 
@@ -170,20 +175,18 @@ class _Saving:
         editor = _Editor(self.form, draft, panel, status=status)
         return _edit_page(request, self.database, editor, now)
 
-    def publish(self, exercise: Exercise, base: str | None) -> Response:
-        """Record the text, and offer it from now on. Raises StaleVersion where another text was faster."""
+    def publish(self, exercise: Exercise, base: str | None, before: int | None = None) -> Response:
+        """Record the text, and offer it from now on. Raises StaleVersion where another text was faster.
+
+        `before` is the version that the text until now states: an author who did not raise it is told so.
+        """
         with self.database.session() as session:
             stored.record_version(session, exercise, origin="upload", author_id=self.user.id)
             stored.publish(session, exercise.name, exercise.digest, base=base)
         self.library.refresh()
-        return go(
-            f"/author/{exercise.name}",
-            Message(N_("Saved and published: {name}, version {version}."), _facts(exercise)),
-        )
-
-
-def _facts(exercise: Exercise) -> dict[str, Any]:
-    return {"name": exercise.name, "version": exercise.version}
+        text = _SAVED if before != exercise.version else _SAVED_UNRAISED
+        message = Message(text, {"name": exercise.name, "version": exercise.version})
+        return go(f"/author/{exercise.name}", message)
 
 
 def _save_new(request: Request, saving: _Saving, draft: Draft) -> Response:
@@ -314,7 +317,7 @@ def save(
         return saving.refused(request, draft, Panel(), now)
     if draft.base == now.digest:
         try:
-            return saving.publish(exercise, now.published)
+            return saving.publish(exercise, now.published, now.version)
         except stored.StaleVersion:
             with database.session() as session:
                 now = _existing(session, library, name)
