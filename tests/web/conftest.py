@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import pytest
 from starlette.testclient import TestClient
 
-from app.lab.library import Library
 from app.progress import accounts
 from app.progress.db import Database
 from app.progress.models import Role
 from app.settings import Settings
-from app.web.app import create_app
 from app.web.people import SESSION_COOKIE
 
 PASSWORD = "correct horse battery"
@@ -84,6 +82,9 @@ class Site:
 
 def make_site(home, exercises=None):
     """An application over a fresh database in this folder; enter its client to run its lifespan."""
+    from app.lab.library import Library  # imported here: tests of single parts need no whole application
+    from app.web.app import create_app
+
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'lab.db'}", workers=2)
     if exercises is not None:
         settings = settings.model_copy(update={"exercises": exercises})
