@@ -42,7 +42,7 @@ class NodeResourcesBalancedAllocation(Plugin):
 
 
 def balance(found: Sequence[Usage]) -> int:
-    """100 where all fractions are alike, less by their deviation: half the difference of two, the standard deviation of more."""
+    """100 where fractions are alike, less by half the difference of two or the standard deviation of more."""
     fractions = [min(usage.requested / usage.allocatable, 1.0) for usage in found]
     deviation = 0.0
     if len(fractions) == 2:
