@@ -1,25 +1,19 @@
-"""Patches: JSON merge patch (RFC 7386), JSON patch (RFC 6902), and Kubernetes' strategic merge patch.
+"""Patches: JSON merge patch (RFC 7386), Kubernetes' strategic merge patch, and what client-side apply sends.
 
 Mirrors k8s.io/apimachinery/pkg/util/strategicpatch/patch.go. All functions return new objects and leave their
-arguments as they are; unchanged parts may be shared.
+arguments as they are; unchanged parts may be shared. JSON patch is in `json_patch`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from app.apimachinery.errors import BadRequest, Invalid
-from app.apimachinery.meta import Object, copied, size_of, too_deep
+from app.apimachinery.errors import BadRequest
+from app.apimachinery.json_patch import MAX_DEPTH, json_patch
+from app.apimachinery.meta import Object, copied
 
-MAX_OPERATIONS = 10_000
-"""Operations that one JSON patch may hold (apiserver: maxJSONPatchOperations)."""
-
-MAX_DEPTH = 100
-"""Levels of a patch, of a JSON pointer, and of what one operation copies."""
-
-MAX_COPIED = 20_000
-"""Values that the operations of a patch may copy in all: doubling by `copy` ends there."""
+__all__ = ["MAX_DEPTH", "PatchSchema", "json_patch", "merge", "strategic", "three_way"]
 
 _DIRECTIVE = "$patch"
 _RETAIN_KEYS = "$retainKeys"
@@ -45,158 +39,6 @@ def merge(original: Any, patch: Any) -> Any:
         else:
             result[key] = merge(result.get(key), value)
     return result
-
-
-def json_patch(original: Object, operations: Sequence[Any]) -> Object:
-    """A JSON patch applied.
-
-    Raises:
-        BadRequest: an operation that is none.
-        Invalid: an operation that does not fit the object.
-    """
-    if len(operations) > MAX_OPERATIONS:
-        limit = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
-        raise Invalid(limit)
-    document: Any = copied(original)
-    budget = MAX_COPIED
-    for operation in operations:
-        if not isinstance(operation, Mapping) or not isinstance(operation.get("path"), str):
-            raise BadRequest("a JSON patch is a list of operations, each with op and path")
-        perform = _OPERATIONS.get(str(operation.get("op")))
-        if perform is None:
-            raise Invalid(f"Unexpected kind: {operation.get('op')}")
-        if operation["op"] == "copy":
-            budget -= _copied_size(document, operation, budget)
-        document = perform(document, operation)
-    if not isinstance(document, dict):
-        raise Invalid("the patch does not leave an object")
-    return document
-
-
-def _tokens(pointer: str) -> list[str]:
-    if pointer and not pointer.startswith("/"):
-        raise BadRequest(f"a JSON pointer starts with /: {pointer}")
-    if pointer.count("/") > MAX_DEPTH:
-        raise BadRequest("a JSON pointer is too long")
-    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
-
-
-def _value_of(operation: Mapping[str, Any]) -> Any:
-    if "value" not in operation:
-        raise Invalid(f"the {operation['op']} operation of {operation['path']} has no value")
-    return copied(operation["value"])
-
-
-def _missing(operation: Mapping[str, Any], path: str) -> Invalid:
-    return Invalid(f"{operation['op']} operation does not apply: doc is missing path: {path}: missing value")
-
-
-def _look(document: Any, tokens: Sequence[str], operation: Mapping[str, Any], path: str) -> Any:
-    for token in tokens:
-        if isinstance(document, dict) and token in document:
-            document = document[token]
-        elif isinstance(document, list):
-            document = document[_index(document, token, operation, path)]
-        else:
-            raise _missing(operation, path)
-    return document
-
-
-def _index(items: list[Any], token: str, operation: Mapping[str, Any], path: str, *, end: int = 0) -> int:
-    """A list index that must be there; with `end=1` the place after the last item counts too."""
-    if not token.isascii() or not token.isdigit() or len(token) > 9 or int(token) >= len(items) + end:
-        raise _missing(operation, path)
-    return int(token)
-
-
-def _add(document: Any, operation: Mapping[str, Any]) -> Any:
-    return _put(document, operation["path"], _value_of(operation), operation)
-
-
-def _put(document: Any, path: str, value: Any, operation: Mapping[str, Any]) -> Any:
-    tokens = _tokens(path)
-    if not tokens:
-        return value
-    parent = _look(document, tokens[:-1], operation, path)
-    if isinstance(parent, dict):
-        parent[tokens[-1]] = value
-    elif isinstance(parent, list):
-        place = len(parent) if tokens[-1] == "-" else _index(parent, tokens[-1], operation, path, end=1)
-        parent.insert(place, value)
-    else:
-        raise _missing(operation, path)
-    return document
-
-
-def _remove(document: Any, operation: Mapping[str, Any]) -> Any:
-    return _cut(document, operation["path"], operation)[0]
-
-
-def _cut(document: Any, path: str, operation: Mapping[str, Any]) -> tuple[Any, Any]:
-    """(the document without what stands at the path, what stood there)."""
-    tokens = _tokens(path)
-    if not tokens:
-        raise _missing(operation, path)
-    parent = _look(document, tokens[:-1], operation, path)
-    if isinstance(parent, dict) and tokens[-1] in parent:
-        return document, parent.pop(tokens[-1])
-    if isinstance(parent, list):
-        return document, parent.pop(_index(parent, tokens[-1], operation, path))
-    raise _missing(operation, path)
-
-
-def _replace(document: Any, operation: Mapping[str, Any]) -> Any:
-    tokens = _tokens(operation["path"])
-    value = _value_of(operation)
-    if not tokens:
-        return value
-    _look(document, tokens, operation, operation["path"])
-    parent = _look(document, tokens[:-1], operation, operation["path"])
-    parent[int(tokens[-1]) if isinstance(parent, list) else tokens[-1]] = value
-    return document
-
-
-def _source(operation: Mapping[str, Any]) -> str:
-    source = operation.get("from")
-    if not isinstance(source, str):
-        raise BadRequest(f"the {operation['op']} operation of {operation['path']} has no from")
-    return source
-
-
-def _move(document: Any, operation: Mapping[str, Any]) -> Any:
-    document, value = _cut(document, _source(operation), operation)
-    if too_deep(value, MAX_DEPTH):
-        raise Invalid("Unable to move what is nested so deep")
-    return _put(document, operation["path"], value, operation)
-
-
-def _copy(document: Any, operation: Mapping[str, Any]) -> Any:
-    value = _look(document, _tokens(_source(operation)), operation, operation["from"])
-    return _put(document, operation["path"], copied(value), operation)
-
-
-def _copied_size(document: Any, operation: Mapping[str, Any], budget: int) -> int:
-    """How many values a copy adds; Invalid where that is more than the budget, or too deep."""
-    value = _look(document, _tokens(_source(operation)), operation, operation["from"])
-    if too_deep(value, MAX_DEPTH, budget):
-        raise Invalid("Unable to complete the copy, the accumulated size increase of copy is too large")
-    return size_of(value)
-
-
-def _test(document: Any, operation: Mapping[str, Any]) -> Any:
-    if _look(document, _tokens(operation["path"]), operation, operation["path"]) != _value_of(operation):
-        raise Invalid(f"testing path {operation['path']} failed")
-    return document
-
-
-_OPERATIONS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
-    "add": _add,
-    "remove": _remove,
-    "replace": _replace,
-    "move": _move,
-    "copy": _copy,
-    "test": _test,
-}
 
 
 def strategic(original: Object, patch: Mapping[str, Any], schema: PatchSchema) -> Object:
@@ -251,16 +93,17 @@ def _merge_field(key: str, current: Any, value: Any, patch: Mapping[str, Any], s
     if not isinstance(value, list) or "merge" not in strategies:
         return copied(value)
     base_list = current if isinstance(current, list) else []
-    order = patch.get(_ELEMENT_ORDER + key)
     if merge_key:
-        return _merge_keyed(base_list, value, (merge_key, inner), order)
-    merged = base_list + _absent_from(base_list, value)
-    return _ordered(merged, order, _identity_by(""))
+        merged = _merge_keyed(base_list, value, merge_key, inner)
+    else:
+        merged = base_list + _absent_from(base_list, value)
+    identity = _identity_by(merge_key)
+    ordered = _ordered(merged, value, base_list, identity)
+    return _ordered(ordered, patch.get(_ELEMENT_ORDER + key), base_list, identity)
 
 
-def _merge_keyed(current: list[Any], patch: list[Any], by: tuple[str, PatchSchema], order: Any) -> list[Any]:
-    """A list of maps merged by key: known items in place, new ones at the end, then as `$setElementOrder` says."""
-    merge_key, schema = by
+def _merge_keyed(current: list[Any], patch: list[Any], merge_key: str, schema: PatchSchema) -> list[Any]:
+    """A list of maps merged by key (mergeSliceWithoutSpecialElements): known items in place, new ones at the end."""
     if any(not isinstance(item, Mapping) for item in [*current, *patch]):
         raise BadRequest("invalid list item: a list of maps has an item that is none")
     if any(item.get(_DIRECTIVE) == "replace" for item in patch):
@@ -274,7 +117,7 @@ def _merge_keyed(current: list[Any], patch: list[Any], by: tuple[str, PatchSchem
             result.pop(identity, None)
         else:
             result[identity] = _merge_map(result.get(identity, {}), item, schema)
-    return _ordered(list(result.values()), order, _identity_by(merge_key))
+    return list(result.values())
 
 
 def _absent_from(known: list[Any], items: list[Any]) -> list[Any]:
@@ -289,7 +132,7 @@ def _reorder_untouched(result: Object, patch: Mapping[str, Any], schema: PatchSc
         field = key.removeprefix(_ELEMENT_ORDER)
         if key == field or field in patch or not isinstance(result.get(field), list):
             continue
-        result[field] = _ordered(result[field], order, _identity_by(schema.lookup(field)[2]))
+        result[field] = _ordered(result[field], order, result[field], _identity_by(schema.lookup(field)[2]))
 
 
 def _identity_by(merge_key: str) -> Callable[[Any], Any]:
@@ -301,14 +144,28 @@ def _identity_by(merge_key: str) -> Callable[[Any], Any]:
     return identity
 
 
-def _ordered(items: list[Any], order: Any, key_of: Callable[[Any], Any]) -> list[Any]:
-    """The items that `order` names in that order; the server's own ones stay before those they preceded."""
+def _ordered(items: list[Any], order: Any, server: list[Any], key_of: Callable[[Any], Any]) -> list[Any]:
+    """The items that `order` names in that order; the server's own ones before those that they preceded there.
+
+    Mirrors normalizeElementOrder and mergeSortedSlice.
+    """
     if not isinstance(order, list):
         return items
     ranks = {repr(key_of(entry)): rank for rank, entry in enumerate(order)}
+    places = {repr(key_of(item)): place for place, item in enumerate(server)}
     named = [item for item in items if repr(key_of(item)) in ranks]
-    waiting = iter(sorted(named, key=lambda item: ranks[repr(key_of(item))]))
-    return [next(waiting) if repr(key_of(item)) in ranks else item for item in items]
+    named.sort(key=lambda item: ranks[repr(key_of(item))])
+    others = [item for item in items if repr(key_of(item)) not in ranks]
+    others.sort(key=lambda item: places.get(repr(key_of(item)), len(places)))
+    result: list[Any] = []
+    taken = 0
+    for item in named:
+        place = places.get(repr(key_of(item)), -1)
+        while taken < len(others) and 0 <= places.get(repr(key_of(others[taken])), -1) < place:
+            result.append(others[taken])
+            taken += 1
+        result.append(item)
+    return result + others[taken:]
 
 
 def three_way(original: Object, modified: Object, current: Object, schema: PatchSchema) -> Object:

@@ -96,7 +96,7 @@ def containers_of(obj: dict) -> list[dict]:
     ("change", "result"),
     [
         ({"containers": [{"name": "a", "image": "z"}]}, [{**A, "image": "z"}, B]),
-        ({"containers": [{"name": "c", "image": "z"}]}, [A, B, {"name": "c", "image": "z"}]),
+        ({"containers": [{"name": "c", "image": "z"}]}, [{"name": "c", "image": "z"}, A, B]),
         ({"containers": [{"name": "a", "$patch": "delete"}]}, [B]),
         ({"containers": [{"name": "a", "ports": None}]}, [{"name": "a", "image": "x"}, B]),
         ({"containers": [{"name": "c"}, {"$patch": "replace"}]}, [{"name": "c"}]),
@@ -133,7 +133,7 @@ def test_strategic_merge_understands_its_other_directives():
         "spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}},
     }
     assert patch.strategic(original, change, DEPLOYMENT) == {
-        "metadata": {"finalizers": ["b", "c"]},
+        "metadata": {"finalizers": ["c", "b"]},
         "spec": {"strategy": {"type": "Recreate"}},
     }
     assert patch.strategic(original, {"spec": {"$patch": "replace", "replicas": 1}}, DEPLOYMENT)["spec"] == {
@@ -200,7 +200,7 @@ def test_three_way_merges_lists_of_words():
     )
     assert change["metadata"]["$deleteFromPrimitiveList/finalizers"] == ["a"]
     result = patch.strategic({"metadata": {"finalizers": ["a", "b", "d"]}}, change, DEPLOYMENT)
-    assert result["metadata"]["finalizers"] == ["b", "d", "c"]
+    assert result["metadata"]["finalizers"] == ["b", "c", "d"]
 
 
 def test_three_way_retains_only_the_wanted_strategy_keys():
