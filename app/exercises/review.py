@@ -16,6 +16,7 @@ from app.exercises.chapters import BY_ID
 from app.exercises.checking import Fault
 from app.exercises.model import Check, ExerciseFile, Spec
 from app.exercises.registry import UNITS
+from app.scheduler import registry as plugins
 
 _SAMPLES = 20
 """Variants whose expressions and manifests are read; they differ in names only."""
@@ -35,6 +36,10 @@ def _names(spec: Spec) -> Iterator[Fault]:
     if spec.chapter not in BY_ID:
         message = Message(N_("There is no chapter “{chapter}”."), {"chapter": spec.chapter})
         yield Fault("spec.chapter", message, shape.near(spec.chapter, list(BY_ID)))
+    for number, plugin in enumerate(spec.about):
+        if not plugins.is_known(plugin):
+            message = Message(N_("The scheduler has no plugin “{name}”."), {"name": plugin})
+            yield Fault(f"spec.about[{number}]", message, shape.near(plugin, list(plugins.PLUGINS)))
     checks = [check.name for check in spec.checks]
     yield from _repeated("spec.checks", checks)
     yield from _repeated("spec.wrong", [wrong.name for wrong in spec.wrong])
