@@ -108,9 +108,6 @@ class Schedulers:
     NAME = NAME
     WATCHES = frozenset(WATCHES)
 
-    def __init__(self) -> None:
-        self._engines = scheduler_process.Engines()
-
     def sync(self, context: Context) -> None:
         """Follow the processes, hold the elections, let the leaders schedule."""
         context.state.setdefault("processes", {})
@@ -124,7 +121,10 @@ class Schedulers:
                 _authorize(context, process)
             _contend(context, process)
             if process["leading"]:
-                self._engines.run(context, process)
+                scheduler_process.run(context, process)
+            else:
+                process["queue"] = None
+                context.cancel(f"queue:{process['id']}")
         scheduler_process.forget_gone(context)
 
 
@@ -198,6 +198,7 @@ def _begin(context: Context, pod: Object, container: Mapping[str, Any], identity
 
 def _end(context: Context, identity: str) -> None:
     del context.state["processes"][identity]
+    context.cancel(f"queue:{identity}")
     for lease, held in context.state["leases"].items():
         if held.get("holder") == identity:
             context.state["leases"][lease] = {"until": context.now + LEASE_DURATION}

@@ -1,0 +1,180 @@
+"""What a scheduling cycle wants written, as API calls and events (pkg/scheduler/schedule_one.go, framework/preemption).
+
+The engine names the effects (see `app.scheduler.schedule_one`); this module carries them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.apimachinery import meta
+from app.apimachinery.errors import Conflict, NotFound
+from app.apimachinery.meta import Object
+from app.cluster import controller_utils as utils
+from app.cluster.loops import Context
+from app.scheduler.framework.pod_info import PodInfo
+from app.scheduler.schedule_one import ScheduleResult, preempted_event
+
+Process = Mapping[str, Any]
+Effect = Mapping[str, Any]
+
+
+def carry_out(context: Context, process: Process, pod: Object, result: ScheduleResult) -> None:
+    """Write every effect, in order. StatusError where the API refuses one."""
+    for effect in result.effects:
+        _EFFECTS[effect["effect"]](context, process, pod, effect)
+    if result.node:
+        _record(context, process, pod, result.event())
+
+
+def report_failure(context: Context, process: Process, pod: Object, result: ScheduleResult) -> None:
+    """The event and the condition of a pod that was not placed, and its nomination (handleSchedulingFailure)."""
+    _record(context, process, pod, result.event())
+    _set_condition(context, pod, result.reason, result.message, result.nominated_node)
+
+
+def report(context: Context, process: Process, pod: Object, reason: str, message: str) -> None:
+    """The same for a failure that the engine does not know of."""
+    event = {"type": "Warning", "reason": "FailedScheduling", "action": "Scheduling", "note": message}
+    _record(context, process, pod, event)
+    _set_condition(context, pod, reason, message, None)
+
+
+def _record(context: Context, process: Process, pod: Object, event: Mapping[str, str]) -> None:
+    name = str(pod["spec"].get("schedulerName") or "default-scheduler")
+    context.recorder.record_series(
+        pod,
+        event["type"],
+        event["reason"],
+        event["action"],
+        event["note"],
+        controller=name,
+        instance=f"{name}-{process['host']}",
+    )
+
+
+def _set_condition(context: Context, pod: Object, reason: str, message: str, nominated: str | None) -> None:
+    """Write PodScheduled=False; a nomination of None leaves the standing one (updatePod)."""
+    current = context.client.find("pods", meta.name_of(pod), meta.namespace_of(pod))
+    if current is None or current["metadata"]["uid"] != pod["metadata"]["uid"]:
+        return
+    new: dict[str, Any] = {
+        "type": "PodScheduled",
+        "status": "False",
+        "lastProbeTime": None,
+        "reason": reason,
+        "message": message,
+    }
+    if generation := current["metadata"].get("generation"):
+        new["observedGeneration"] = generation
+    status = dict(current.get("status") or {})
+    status["conditions"] = utils.with_condition(status.get("conditions") or [], new, context.now)
+    if nominated is not None:
+        status.pop("nominatedNodeName", None)
+        if nominated:
+            status["nominatedNodeName"] = nominated
+    utils.write_status(context, current, status)
+
+
+def _bind(context: Context, process: Process, pod: Object, effect: Effect) -> None:
+    del process
+    context.client.bind(meta.namespace_of(pod), meta.name_of(pod), effect["node"])
+
+
+def _evict(context: Context, process: Process, pod: Object, effect: Effect) -> None:
+    """End a victim of preemption (framework/preemption/executor.go: preemptPod)."""
+    namespace, _, name = str(effect["pod"]).partition("/")
+    victim = context.client.find("pods", name, namespace)
+    if victim is None:
+        return
+    marked = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "PreemptionByScheduler",
+        "message": f"{pod['spec'].get('schedulerName')}: preempting to accommodate a higher priority pod",
+    }
+    status = victim.get("status") or {}
+    conditions = utils.with_condition(status.get("conditions") or [], marked, context.now)
+    utils.write_status(context, victim, {**status, "conditions": conditions})
+    try:
+        context.client.delete("pods", name, namespace)
+    except (NotFound, Conflict):
+        return
+    preemptor = str(pod["spec"].get("schedulerName") or "default-scheduler")
+    event = preempted_event(PodInfo.of(pod), effect["node"])
+    context.recorder.record_series(
+        victim,
+        event["type"],
+        event["reason"],
+        event["action"],
+        event["note"],
+        controller=preemptor,
+        instance=f"{preemptor}-{process['host']}",
+        related=pod,
+    )
+
+
+def _clear_nomination(context: Context, process: Process, pod: Object, effect: Effect) -> None:
+    """A less important pod no longer waits for the node that is being made free."""
+    del process, pod
+    namespace, _, name = str(effect["pod"]).partition("/")
+    found = context.client.find("pods", name, namespace)
+    if found is not None:
+        status = {key: value for key, value in (found.get("status") or {}).items() if key != "nominatedNodeName"}
+        utils.write_status(context, found, status)
+
+
+def _bind_volume(context: Context, process: Process, pod: Object, effect: Effect) -> None:
+    """Tie a claim and a volume together (pkg/controller/volume/persistentvolume/pv_controller.go: bind)."""
+    del process
+    namespace = meta.namespace_of(pod)
+    claim = context.client.get("persistentvolumeclaims", str(effect["claim"]).rpartition("/")[2], namespace)
+    volume = context.client.get("persistentvolumes", str(effect["volume"]))
+    _tie(context, claim, volume)
+
+
+def _provision(context: Context, process: Process, pod: Object, effect: Effect) -> None:
+    """Make the volume that a claim's class promises, and tie it (the external provisioner's part)."""
+    del process
+    claim = context.client.get(
+        "persistentvolumeclaims", str(effect["claim"]).rpartition("/")[2], meta.namespace_of(pod)
+    )
+    uid, spec = claim["metadata"]["uid"], claim["spec"]
+    made = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"pvc-{uid}"},
+        "spec": {
+            "accessModes": spec.get("accessModes") or ["ReadWriteOnce"],
+            "capacity": {"storage": ((spec.get("resources") or {}).get("requests") or {}).get("storage", "1Gi")},
+            "persistentVolumeReclaimPolicy": "Delete",
+            "storageClassName": spec.get("storageClassName", ""),
+            "hostPath": {"path": f"/var/lib/volumes/pvc-{uid}"},
+        },
+    }
+    _tie(context, claim, context.client.create(made))
+
+
+def _tie(context: Context, claim: Object, volume: Object) -> None:
+    reference = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "name": meta.name_of(claim),
+        "namespace": meta.namespace_of(claim),
+        "uid": claim["metadata"]["uid"],
+    }
+    bound = context.client.update({**volume, "spec": {**volume["spec"], "claimRef": reference}})
+    utils.write_status(context, bound, {**(bound.get("status") or {}), "phase": "Bound"})
+    tied = context.client.update({**claim, "spec": {**claim["spec"], "volumeName": meta.name_of(volume)}})
+    status = {**(tied.get("status") or {}), "phase": "Bound", "accessModes": tied["spec"].get("accessModes") or []}
+    utils.write_status(context, tied, {**status, "capacity": volume["spec"].get("capacity") or {}})
+
+
+_EFFECTS: dict[str, Callable[[Context, Process, Object, Effect], None]] = {
+    "bind": _bind,
+    "bindVolume": _bind_volume,
+    "provision": _provision,
+    "evict": _evict,
+    "clearNomination": _clear_nomination,
+}
