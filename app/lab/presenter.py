@@ -93,7 +93,7 @@ def _checks(variant: Variant, language: str) -> tuple[CheckView, ...]:
     return tuple(CheckView(check.name, check.text.get(language), check.points) for check in variant.checks)
 
 
-def lab(  # noqa: PLR0913 (each part comes from another place)
+def lab(
     row: Lab,
     variant: Variant,
     output: Mapping[str, Any],

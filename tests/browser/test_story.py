@@ -139,7 +139,7 @@ def test_a_guest_answers_keeps_the_work_and_is_graded(person, lab):
     expect(grader.locator("main")).to_contain_text("bora")
     with grader.expect_download() as download:
         grader.locator("a[href*='/grades/export.csv']").first.click()
-    text = open(download.value.path(), encoding="utf-8-sig", newline="").read()
+    text = download.value.path().read_text(encoding="utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
     mine = [row for row in rows if "bora" in row.values()]
     assert mine, text

@@ -41,16 +41,19 @@ def test_get_pods_w_sees_a_pod_being_bound(lab, kubectl):
     service, user, lab_id, _ = lab
     watching = kubectl.start("get pods -w -o wide")
     lines = queue.Queue()
-    threading.Thread(target=lambda: [lines.put(line) for line in watching.stdout], daemon=True).start()
+    reader = threading.Thread(target=lambda: [lines.put(line) for line in watching.stdout], daemon=True)
+    reader.start()
     try:
-        # kubectl says on stderr that there is nothing yet: from then on it watches.
-        threading.Timer(1.0, lambda: kubectl.run("create --validate=false -f -", POD)).start()
-        seen = []
-        while not any("Running" in line for line in seen):
+        seen = [lines.get(timeout=20)]  # the header: from then on kubectl watches
+        kubectl.run("create --validate=false -f -", POD)
+        while not (seen[-1].startswith("bee ") and "Running" in seen[-1]):
             seen.append(lines.get(timeout=20))
     finally:
         watching.kill()
         watching.wait()
+        reader.join()
+        watching.stdout.close()
+        watching.stderr.close()
     mine = [line.split() for line in seen if line.startswith("bee")]
     assert mine[0][2] == "Pending"
     assert mine[0][6] == "<none>", "the first line shows the pod before it was bound"

@@ -33,9 +33,10 @@ async def terminal(socket: WebSocket, lab_id: str) -> None:
     service: LabService = socket.app.state.service
     user = getattr(socket.state, "user", None)
     await socket.accept()
+    if user is None:
+        await socket.close(_NOT_FOUND)
+        return
     try:
-        if user is None:
-            raise LabNotFound(lab_id)
         await socket.send_json({"prompt": await run_in_threadpool(service.prompt, user, lab_id)})
         while True:
             frame = await socket.receive_text()
