@@ -14,13 +14,18 @@ from app.kubectl.result import Problem
 def text(error: StatusError, prefix: str = "") -> str:
     """What kubectl prints for an error of the server (checkErr, StandardErrorMessage)."""
     details = error.details
-    if isinstance(error, Invalid) and (details.get("kind") or details.get("name")):
-        subject = f'The {details.get("kind", "")} "{details.get("name", "")}" is invalid: '
-        lines = [_cause(cause) for cause in details.get("causes") or []]
-        if len(lines) == 1:
-            return subject + lines[0]
-        return subject + "".join(f"\n* {line}" for line in lines)
-    return f"Error from server ({error.reason}): {prefix}{error.message}"
+    if not isinstance(error, Invalid):
+        return f"Error from server ({error.reason}): {prefix}{error.message}"
+    named = details.get("kind") or details.get("name")
+    subject = (
+        f'The {details.get("kind", "")} "{details.get("name", "")}" is invalid' if named else "The request is invalid"
+    )
+    lines = [_cause(cause) for cause in details.get("causes") or []]
+    if not lines:
+        return subject if named else f"{subject}: {prefix}{error.message}"
+    if len(lines) == 1:
+        return f"{subject}: {lines[0]}"
+    return f"{subject}: " + "".join(f"\n* {line}" for line in lines)
 
 
 def _cause(cause: dict[str, Any]) -> str:

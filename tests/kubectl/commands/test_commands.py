@@ -242,10 +242,19 @@ def test_the_documents_after_a_refused_one_are_still_visited() -> None:
     assert result.code == 1
 
 
-def test_a_refused_change_says_what_was_tried() -> None:
+def test_a_change_that_cannot_be_decoded_is_an_invalid_request() -> None:
     cluster = fresh()
     run(apply, cluster, POD)
     result = run(apply, cluster, POD.replace("containers", "continers"))
-    assert result.stderr.startswith("Error from server (BadRequest): error when applying patch:\n{")
+    assert result.stderr.startswith('The request is invalid: patch: Invalid value: "map[')
+    assert result.stderr.rstrip().endswith('strict decoding error: unknown field "spec.continers"')
+    assert str(result.problems[0].advice) == "Write “containers” instead of “continers”."
+
+
+def test_a_refused_change_says_what_was_tried() -> None:
+    cluster = fresh()
+    run(apply, cluster, POD)
+    result = run(apply, cluster, POD.replace("metadata:", "metadata:\n  resourceVersion: '1'"))
+    assert result.stderr.startswith("Error from server (Conflict): error when applying patch:\n{")
     assert 'to:\nResource: "/v1, Resource=pods", GroupVersionKind: "/v1, Kind=Pod"\n' in result.stderr
     assert 'for: "STDIN": error when patching "STDIN": ' in result.stderr
