@@ -153,9 +153,9 @@ def _coredns(store: Store, memory: dict[str, Any], nodes: Sequence[Object]) -> N
     name = f"coredns-{utils.template_hash(wanted['spec']['template'])}"
     deployment = _put(store, {**wanted, "status": bootstrap_addons.deployment_status(replicas, now, name)})
     replicaset = _put(store, bootstrap_addons.replicaset_of(deployment, replicas))
-    for number in range(replicas):
+    for _ in range(replicas):
         pod = utils.pod_from_template(replicaset, replicaset["spec"]["template"])
-        _run(store, memory, _named(store, bootstrap_addons.admitted(pod)), nodes[number % len(nodes)])
+        _run(store, memory, _named(store, bootstrap_addons.admitted(pod)), nodes[0])
 
 
 def _named(store: Store, pod: Object) -> Object:

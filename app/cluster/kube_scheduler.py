@@ -8,7 +8,7 @@ matter (`scheduler_process`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.apimachinery import clock, meta
@@ -54,8 +54,7 @@ _LISTED_BY = {
 def start_program(launch: Launch) -> Run:
     """The program as a kubelet starts it: it runs, or dies of its flags or configuration (app.NewSchedulerCommand)."""
     try:
-        options = scheduler_options.read(launch.argv, launch.files, str(launch.container.get("image") or ""))
-        _check_kubeconfig(launch.client, launch.pod, launch.container, options.kubeconfig)
+        options = _options(launch.client, launch.pod, launch.container, launch.argv, launch.files)
     except scheduler_options.OptionsError as error:
         line = logs.klog(launch.now, "run.go:72", f'"command failed" err="{_quoted(str(error))}"', "E")
         return Run(runs=QUICK, code=1, lines=(line,))
@@ -67,16 +66,21 @@ def start_program(launch: Launch) -> Run:
     return Run(lines=lines, ports=(), https=(options.secure_port,))
 
 
+def _options(
+    client: Client, pod: Object, container: Mapping[str, Any], argv: Sequence[str], files: Mapping[str, str]
+) -> scheduler_options.Options:
+    """What the process goes on with. Raises OptionsError for what it dies of."""
+    options = scheduler_options.read(argv, files, str(container.get("image") or ""))
+    if options.kubeconfig and not _host_file(client, pod, container, options.kubeconfig):
+        raise scheduler_options.OptionsError(f"stat {options.kubeconfig}: no such file or directory")
+    return options
+
+
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _check_kubeconfig(client: Client, pod: Object, container: Object, path: str) -> None:
-    if path and not _host_file(client, pod, container, path):
-        raise scheduler_options.OptionsError(f"stat {path}: no such file or directory")
-
-
-def _host_file(client: Client, pod: Object, container: Object, path: str) -> bool:
+def _host_file(client: Client, pod: Object, container: Mapping[str, Any], path: str) -> bool:
     """Whether the container sees the control plane's own kubeconfig at that path."""
     node = client.find("nodes", str(pod["spec"].get("nodeName")))
     if node is None or "node-role.kubernetes.io/control-plane" not in meta.labels_of(node):
@@ -173,9 +177,9 @@ def _follow(context: Context) -> None:
 def _begin(context: Context, pod: Object, container: Mapping[str, Any], identity: str) -> None:
     files = mounts.files_of(context.client, pod, container)
     try:
-        options = scheduler_options.read(_argv(container), files, str(container.get("image") or ""))
+        options = _options(context.client, pod, container, _argv(container), files)
     except scheduler_options.OptionsError:
-        # The configuration changed between the container's start and now; it dies of it at its next start.
+        # The process is about to die of it.
         return
     account = str(pod["spec"].get("serviceAccountName") or "default")
     user = USER if options.kubeconfig else rbac.service_account(meta.namespace_of(pod), account)

@@ -32,6 +32,10 @@ def binding(role: str) -> Object:
     }
 
 
+def bindings() -> list[Object]:
+    return [binding("system:kube-scheduler"), binding("system:volume-scheduler")]
+
+
 def account() -> Object:
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "my-scheduler", "namespace": SYSTEM}}
 
@@ -64,7 +68,7 @@ def config(text: str = CONFIG) -> Object:
 
 def given(*objects: Object) -> Cluster:
     cluster = fresh()
-    for obj in (account(), binding("system:kube-scheduler"), binding("system:volume-scheduler"), *objects):
+    for obj in (account(), *bindings(), *objects):
         cluster.client.create(obj)
     cluster.settle()
     return cluster
@@ -137,7 +141,7 @@ def test_a_scheduler_that_starts_later_finds_the_pods_that_wait() -> None:
     cluster = fresh()
     cluster.client.create(mine())
     cluster.settle()
-    for obj in (account(), binding("system:kube-scheduler"), config(), scheduler_pod()):
+    for obj in (account(), *bindings(), config(), scheduler_pod()):
         cluster.client.create(obj)
     cluster.settle()
     assert scheduled(cluster)[0] == "my-scheduler"
@@ -201,13 +205,19 @@ def test_without_its_rights_a_scheduler_runs_and_places_nothing() -> None:
         cluster.client.create(obj)
     cluster.settle()
     assert phase(cluster, "my-scheduler", SYSTEM) == "Running"
-    assert (phase(cluster), events(cluster)) == ("Pending", [])
+    assert (phase(cluster), events(cluster, "bee")) == ("Pending", [])
     assert any(
         'nodes is forbidden: User \\"system:serviceaccount:kube-system:my-scheduler\\"' in line
         for line in cluster.logs(SYSTEM, "my-scheduler")
     )
 
-    cluster.client.create(binding("system:kube-scheduler"))
+    first, second = bindings()
+    cluster.client.create(first)
+    cluster.settle()
+    assert phase(cluster) == "Pending"
+    assert "storageclasses.storage.k8s.io is forbidden" in cluster.logs(SYSTEM, "my-scheduler")[-1]
+
+    cluster.client.create(second)
     cluster.settle()
 
     assert scheduled(cluster)[0] == "my-scheduler"
@@ -278,7 +288,7 @@ def test_without_a_scheduler_pods_wait_without_an_event() -> None:
     cluster.settle()
     cluster.client.create(pod())
     cluster.settle()
-    assert (phase(cluster), events(cluster)) == ("Pending", [])
+    assert (phase(cluster), events(cluster, "bee")) == ("Pending", [])
     assert "nodeName" not in cluster.client.get("pods", "bee")["spec"]
 
 
@@ -388,7 +398,7 @@ def test_priority_decides_who_is_tried_first() -> None:
     cluster.client.create(pod("urgent", container=cpu, priorityClassName="high"))
     for obj in (
         account(),
-        {**binding("system:kube-scheduler")},
+        *bindings(),
         config(CONFIG.replace("my-scheduler", DEFAULT)),
         {**scheduler_pod(), "spec": {**scheduler_spec(), "nodeName": "controlplane"}},
     ):

@@ -71,6 +71,7 @@ class PodWorker(ImagePuller):
 
     def mounts_changed(self) -> None:
         """Something that this pod mounts was written: tries that wait for it are no longer idle."""
+        self.record["hope"] = True
         for container in ("", *self.record["containers"]):
             for step in ("setup", "retry", "restart"):
                 key = f"{self.uid}/{container}/{step}"
@@ -112,6 +113,7 @@ class PodWorker(ImagePuller):
     # ---- volumes and sandbox
 
     def _set_up(self) -> None:
+        self.record.pop("hope", None)
         problem = mounts.mount_problem(self.context.client, self.pod)
         if problem is not None:
             pause = self.record.get("mount_pause", FIRST_MOUNT_PAUSE)
@@ -145,6 +147,7 @@ class PodWorker(ImagePuller):
 
     def _create(self, name: str) -> None:
         container, state = self.specs[name], self.record["containers"][name]
+        self.record.pop("hope", None)
         problem = mounts.environment_problem(self.context.client, self.pod, container)
         if problem is not None:
             self.wait(name, "CreateContainerConfigError", problem)
@@ -263,7 +266,7 @@ class PodWorker(ImagePuller):
             )
             self._keep_last(name)
             self.wait(name, "CrashLoopBackOff", f"back-off {duration(pause)} restarting failed {where}")
-            self.context.wake(f"{self.uid}/{name}/restart", finished + pause, idle=True)
+            self.at(name, "restart", finished + pause - now, idle=True)
             return
         state["pause"] = min(max(pause * 2, FIRST_BACKOFF), MAX_BACKOFF)
         state["paused"] = now

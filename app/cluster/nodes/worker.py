@@ -50,8 +50,12 @@ class Worker:
         self.proceed()
 
     def at(self, container: str, step: str, delay: Micros, *, idle: bool = False) -> None:
-        """Take a step of a container (or of the pod, for an empty name) after a delay."""
-        self.context.wake(f"{self.uid}/{container}/{step}", self.context.now + delay, idle=idle)
+        """Take a step of a container (or of the pod, for an empty name) after a delay.
+
+        A step is idle when it only tries again what failed, and nothing has happened since that may help.
+        """
+        hopeless = idle and not self.record.get("hope")
+        self.context.wake(f"{self.uid}/{container}/{step}", self.context.now + delay, idle=hopeless)
 
     def cancel(self, container: str, step: str) -> None:
         """Do not take the step after all."""
