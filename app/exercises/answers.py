@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from app.apimachinery.manifests import ManifestError
+from app.apimachinery.manifests import Document, ManifestError
 from app.cluster.cluster import Cluster
 from app.exercises.base import Mode
 from app.kubectl import resource_builder
@@ -29,5 +29,10 @@ def carry_out(cluster: Cluster, manifests: str, mode: Mode = "apply") -> str:
         documents = resource_builder.documents(manifests)
     except ManifestError as error:
         return str(error)
+    return carry_out_documents(cluster, documents, mode)
+
+
+def carry_out_documents(cluster: Cluster, documents: Sequence[Document], mode: Mode = "apply") -> str:
+    """Like `carry_out`, for a text that has been read already."""
     result = _VERBS[mode](cluster.client, documents)
     return result.stderr.strip() if result.code else ""

@@ -22,6 +22,7 @@ from app.exercises.base import (
     MAX_MANIFESTS,
     MAX_PARAMETERS,
     MAX_WRONG,
+    Expression,
     LocalMarkdown,
     LocalSentence,
     Manifests,
@@ -59,6 +60,8 @@ class ClusterSpec(Strict):
     """Objects that are there from the start; nodes of the template are changed by a manifest of the same name."""
     withoutStaticPods: Annotated[list[Slug], Field(default_factory=list, max_length=10)]  # noqa: N815 (the file's own spelling)
     """Static pods of the control plane that are gone, such as kube-scheduler-controlplane."""
+    expect: Expression | None = None
+    """What the story says about the start, as a condition on `pods` and `nodes`; the proof looks whether it is so."""
 
 
 class Text(Strict):

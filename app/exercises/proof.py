@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from app.apimachinery import clock
 from app.cluster.cluster import Cluster
-from app.exercises import ablation, answers, grader, literals, setup
+from app.exercises import ablation, answers, cel, grader, literals, setup
 from app.exercises.base import Mode
 from app.exercises.model import Exercise, Variant
 from app.exercises.verdict import Verdict
@@ -121,11 +121,32 @@ def _variant(variant: Variant) -> Iterator[tuple[str, str]]:
     except setup.SetupError as error:
         yield "setup", f"the cluster cannot be set up: {error}"
         return
+    yield from _story(variant, start)
     trial = _trial(variant, start)
     for name, problem in trial.faults():
         yield f"fault {name}", f"check {name} broke: {problem}"
     yield from _judged(variant, trial)
     yield from _needless(variant, trial)
+
+
+def _story(variant: Variant, start: Cluster) -> Iterator[tuple[str, str]]:
+    """Whether the start is as the story says."""
+    expected = variant.spec.cluster.expect
+    if expected is None:
+        return
+    variables = {
+        "self": None,
+        "before": None,
+        "pods": start.client.list("pods"),
+        "nodes": start.client.list("nodes"),
+    }
+    try:
+        holds = cel.evaluate(expected, variables).value
+    except cel.EvaluationError as error:
+        yield "story", f"the condition on the start cannot be evaluated: {error}"
+        return
+    if not holds:
+        yield "story", f"the start is not as the story says: {expected}"
 
 
 def _judged(variant: Variant, trial: _Trial) -> Iterator[tuple[str, str]]:
@@ -162,8 +183,9 @@ def _plugin(variant: Variant, plugin: str) -> Iterator[str]:
     """A sentence if the exercise proves as well without the plugin."""
     changed = ablation.without(variant, plugin)
     try:
-        start = ablation.disabled(setup.start(changed, NOW), plugin)
+        start = setup.start(changed, NOW, prepare=lambda cluster: ablation.disabled(cluster, plugin))
     except setup.SetupError:
         return
-    if not any(True for _ in _judged(changed, _trial(changed, start))):
+    differs = any(True for _ in _story(changed, start)) or any(True for _ in _judged(changed, _trial(changed, start)))
+    if not differs:
         yield f"the exercise says that it is about {plugin}, but all is judged alike without that plugin"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from app.apimachinery.messages import N_, Message
-from app.exercises import parameters, reading, shape
+from app.exercises import cel, parameters, reading, shape
 from app.exercises.base import MAX_VARIANTS
 from app.exercises.chapters import BY_ID
 from app.exercises.checking import Fault
@@ -134,7 +134,13 @@ def _checks(checks: Iterable[Check]) -> Iterator[Fault]:
 
 
 def _manifests(spec: Spec) -> Iterator[Fault]:
-    """The texts that the API server must accept. Wrong answers may be refused: that is one way to be wrong."""
+    """The start's condition, and the texts that the API server must accept (it may refuse a wrong answer)."""
+    if spec.cluster.expect is not None:
+        try:
+            cel.compiled(spec.cluster.expect)
+        except cel.CompileError as error:
+            message = Message(N_("This CEL expression is wrong: {problem}"), {"problem": error.text})
+            yield Fault("spec.cluster.expect", message, None, error.line, error.column)
     if spec.cluster.manifests:
         yield from reading.faults("spec.cluster.manifests", spec.cluster.manifests)
     yield from reading.faults("spec.solution.manifests", spec.solution.manifests)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app.apimachinery import manifests, meta
-from app.apimachinery.clock import MINUTE, Instant, Micros
+from app.apimachinery.clock import MINUTE, SECOND, Instant, Micros
 from app.apimachinery.errors import StatusError
 from app.apimachinery.meta import Object
 from app.cluster.cluster import Cluster
@@ -18,8 +20,15 @@ class SetupError(Exception):
     """The exercise's cluster cannot be made: the file's fault, in the API server's words."""
 
 
-def start(variant: Variant, now: Instant, seed: int | None = None) -> Cluster:
+def start(
+    variant: Variant,
+    now: Instant,
+    seed: int | None = None,
+    prepare: Callable[[Cluster], Cluster] = lambda cluster: cluster,
+) -> Cluster:
     """The cluster at `now` (microseconds since the epoch), settled. The same seed gives the same cluster.
+
+    `prepare` may exchange the bare cluster before the exercise's own objects come.
 
     Raises:
         SetupError: a manifest is refused, or there is no static pod of a name that is to be taken away.
@@ -29,17 +38,19 @@ def start(variant: Variant, now: Instant, seed: int | None = None) -> Cluster:
     nodes = [document.object for document in documents if document.object["kind"] == "Node"]
     bare = _made(wanted.template, now, variant.seed if seed is None else seed, [])
     new = [node for node in nodes if bare.client.find("nodes", meta.name_of(node)) is None]
-    cluster = _made(wanted.template, now, variant.seed if seed is None else seed, new) if new else bare
+    cluster = prepare(_made(wanted.template, now, variant.seed if seed is None else seed, new) if new else bare)
     for name in wanted.withoutStaticPods:
         try:
             cluster.remove_static_pod(name)
         except KeyError as error:
             raise SetupError(f"there is no static pod {name} to take away") from error
     cluster.advance_to(cluster.now + MINUTE)
-    if wanted.manifests:
-        refused = answers.carry_out(cluster, wanted.manifests)
+    for document in documents:
+        # One by one, because a new namespace needs a moment to get its service account.
+        refused = answers.carry_out_documents(cluster, [document])
         if refused:
             raise SetupError(refused)
+        cluster.advance_to(cluster.now + SECOND)
     cluster.settle()
     cluster.advance_to(max(now, cluster.now))
     return cluster

@@ -128,8 +128,10 @@ MISTAKES = {
     "a choice that could end a string": (
         {"spec__parameters": {"node": {"choices": ['a" || true || "']}}},
         [
-            "“choices” has characters that may not stand there. "
-            "Write what fits the pattern ^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$."
+            (
+                "“choices” has characters that may not stand there. "
+                "Write what fits the pattern ^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$."
+            )
         ],
     ),
     "parameters that cannot differ": (
@@ -196,8 +198,10 @@ MISTAKES = {
     "a probe without pod and outcome": (
         {"spec__checks__0__placement": None, "spec__checks__0__probe": {"pod": {}}},
         [
-            "It is not clear what the trial must show. "
-            "Write one of “mustLandOn”, “mustNotLandOn” or “mustStayPending: true”.",
+            (
+                "It is not clear what the trial must show. "
+                "Write one of “mustLandOn”, “mustNotLandOn” or “mustStayPending: true”."
+            ),
             "It is not clear which pod is to be tried. Write one of “template: plain”, “manifest” or “like”.",
         ],
     ),
