@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+import zlib
+
 import pytest
 
 from app.apimachinery import meta
@@ -389,8 +392,7 @@ def test_ties_are_broken_by_the_seed() -> None:
 def test_priority_decides_who_is_tried_first() -> None:
     cluster = fresh()
     cluster.remove_static_pod("kube-scheduler-controlplane")
-    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
-    cluster.client.create(high)
+    cluster.client.create(priority_class("high", 1000))
     cluster.settle()
     cpu = {"resources": {"requests": {"cpu": "1500m"}}}
     for name in ("low1", "low2"):
@@ -468,3 +470,60 @@ def test_a_gated_pod_is_not_tried_until_its_gates_are_gone() -> None:
     cluster.settle()
     assert phase(cluster) == "Running"
     assert "running" in state(cluster)
+
+
+def priority_class(name: str, value: int) -> Object:
+    metadata = {"name": name}
+    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": metadata, "value": value}
+
+
+def test_an_important_pod_takes_the_place_of_a_less_important_one() -> None:
+    cluster = fresh()
+    cluster.client.create(priority_class("high", 1000))
+    cpu = {"resources": {"requests": {"cpu": "1500m"}}}
+    for name in ("low1", "low2"):
+        cluster.client.create(pod(name, container=cpu))
+    cluster.settle()
+    cluster.client.create(pod("urgent", container=cpu, priorityClassName="high"))
+    cluster.advance_to(cluster.now)
+    waiting = cluster.client.get("pods", "urgent")
+    node = waiting["status"]["nominatedNodeName"]
+    (victim,) = [p for p in cluster.client.list("pods", "default") if p["metadata"].get("deletionTimestamp")]
+    assert victim["spec"]["nodeName"] == node
+    uid = waiting["metadata"]["uid"]
+    assert ("Preempted", f"Preempted by pod {uid} on node {node}") in events(cluster, meta.name_of(victim))
+
+    cluster.settle()
+
+    assert phase(cluster, "urgent") == "Running"
+    assert cluster.client.get("pods", "urgent")["spec"]["nodeName"] == node
+    assert cluster.client.find("pods", meta.name_of(victim), "default") is None
+
+
+def test_two_schedulers_share_the_nodes_without_overfilling_them() -> None:
+    cluster = given(config(), scheduler_pod())
+    cpu = {"resources": {"requests": {"cpu": "900m"}}}
+    for number in range(4):
+        name = "default-scheduler" if number % 2 else "my-scheduler"
+        cluster.client.create(pod(f"p{number}", container=cpu, schedulerName=name))
+    cluster.settle()
+    assert [phase(cluster, f"p{number}") for number in range(4)] == ["Running"] * 4
+
+
+def test_a_usual_lab_fits_into_forty_kilobytes() -> None:
+    cluster = given(config(), scheduler_pod())
+    cluster.client.create(mine())
+    cluster.client.create(workload("Deployment", replicas=3))
+    cluster.client.create(workload("DaemonSet", "agent"))
+    cluster.client.create(pod("huge", container={"resources": {"requests": {"cpu": "64"}}}))
+    cluster.settle()
+    assert len(zlib.compress(cluster.dump(), 3)) < 40_000
+
+
+def test_a_cluster_is_made_in_no_time() -> None:
+    def one(seed: int) -> float:
+        begun = time.perf_counter()
+        fresh(seed)
+        return time.perf_counter() - begun
+
+    assert min(one(seed) for seed in range(5)) < 0.1

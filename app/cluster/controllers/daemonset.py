@@ -172,8 +172,9 @@ def _delete_all(context: Context, daemonset: Object, pods: Iterable[Object]) -> 
 def _is_current(daemonset: Object, pod: Object) -> bool:
     generation = str(daemonset["metadata"].get("generation", 1))
     labels = meta.labels_of(pod)
-    same_hash = labels.get(HASH_LABEL) == utils.template_hash(daemonset["spec"]["template"])
-    return same_hash or labels.get("pod-template-generation") == generation
+    if labels.get("pod-template-generation") == generation:
+        return True
+    return labels.get(HASH_LABEL) == utils.template_hash(daemonset["spec"]["template"])
 
 
 def _replace_outdated(
