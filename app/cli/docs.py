@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app import settings
-from app.main import COMMANDS
+from app.cli import COMMANDS
 
 _BEGIN = "<!-- generated: begin -->\n"
 _END = "<!-- generated: end -->\n"

@@ -40,14 +40,14 @@ spec:
   - name: on-the-node
     points: 6
     text:
-      en: "`web` is on `${node}`"
+      en: "web is on ${node}"
     placement:
       pod: {name: web}
       onNodes: ["${node}"]
   - name: image
     points: 4
     text:
-      en: "`web` runs the image `nginx`"
+      en: "web runs the image nginx"
     object:
       kind: Pod
       name: web

@@ -28,7 +28,7 @@ MISTAKES = [
     pytest.param(POD.replace("kind: Pod", "kind:Pod"), ["line 2"], id="no space after kind"),
     pytest.param(POD.replace("apiVersion: v1", "apiVersion:v1"), ["line 1"], id="no space after apiVersion"),
     pytest.param(
-        POD + '  tolerations:\n  - key: a\n    effect:"NoSchedule"\n', ["line 12"], id="no space after effect"
+        POD + '  tolerations:\n  - key: a\n    effect:"NoSchedule"\n', ["line 11"], id="no space after effect"
     ),
     pytest.param(POD.replace("containers", "continers"), ["spec.continers", "containers"], id="unknown field"),
     pytest.param(POD + "tolerations:\n- operator: Exists\n", ["tolerations", "spec"], id="tolerations beside spec"),
@@ -53,7 +53,7 @@ MISTAKES = [
     pytest.param("a: " + "x" * (1024 * 1024) + "\n", ["large"], id="1 MiB of YAML"),
     pytest.param(BOMB, ["alias"], id="alias bomb"),
     pytest.param("[" * 5000, ["deep"], id="deep nesting"),
-    pytest.param(POD + "\0", ["NUL"], id="NUL"),
+    pytest.param(POD + "\0", ["U+0000"], id="NUL"),
     pytest.param("a: " + "1" * 5000, [], id="a number of 5000 digits"),
     pytest.param("just words\n", [], id="no mapping"),
     pytest.param("- a\n- b\n", [], id="a list"),

@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from app.lab.views import LabView, Mode, Outcome
@@ -18,15 +18,29 @@ from app.progress import accounts
 from app.progress.models import User
 from app.web import i18n, people, templating
 from app.web.dependencies import CurrentUser, DatabaseDep, Language, ServiceDep, SettingsDep, Visitor
-from app.web.forms import local_path
+from app.web.forms import Posted, local_path
 from app.web.templating import render
 
 router = APIRouter()
 
 _YEAR = 400 * 24 * 3600
 
-Manifest = Annotated[str, Form()]
-Kubectl = Annotated[Mode, Form()]
+
+def _manifest(form: Posted) -> str:
+    """The text of the editor. Browsers send forms with CRLF whatever was typed."""
+    return form.text("manifest")
+
+
+def _mode(form: Posted) -> Mode:
+    """What kubectl shall do with it; 422 for a word that the page does not offer."""
+    try:
+        return Mode(form.values["mode"] or Mode.APPLY)
+    except ValueError:
+        raise HTTPException(422) from None
+
+
+Manifest = Annotated[str, Depends(_manifest)]
+Kubectl = Annotated[Mode, Depends(_mode)]
 
 
 @router.get("/")
@@ -167,11 +181,11 @@ def apply(
     service: ServiceDep,
     user: CurrentUser,
     language: Language,
-    manifest: Manifest = "",
-    mode: Kubectl = Mode.APPLY,
+    manifest: Manifest,
+    mode: Kubectl,
 ) -> Response:
     """Change the cluster. 422 with the problems, and the cluster as it was, where the text is refused."""
-    text = _lines(manifest)
+    text = manifest
     outcome = service.apply(user, lab, text, mode, language)
     page = Page(outcome.view, outcome, "apply", mode, text)
     return _workplace(request, service, user, language, page)
@@ -184,12 +198,12 @@ def check(
     service: ServiceDep,
     user: CurrentUser,
     language: Language,
-    manifest: Manifest = "",
-    mode: Kubectl = Mode.APPLY,
+    manifest: Manifest,
+    mode: Kubectl,
 ) -> Response:
     """Grade a copy of the cluster as it is. The text only comes along to be shown again."""
     outcome = service.check(user, lab, language)
-    page = Page(outcome.view, outcome, "check", mode, _lines(manifest))
+    page = Page(outcome.view, outcome, "check", mode, manifest)
     return _workplace(request, service, user, language, page)
 
 
@@ -200,11 +214,11 @@ def submit(
     service: ServiceDep,
     user: CurrentUser,
     language: Language,
-    manifest: Manifest = "",
-    mode: Kubectl = Mode.APPLY,
+    manifest: Manifest,
+    mode: Kubectl,
 ) -> Response:
     """Apply, then check. 422 without a verdict where the text is refused."""
-    text = _lines(manifest)
+    text = manifest
     outcome = service.submit(user, lab, text, mode, language)
     page = Page(outcome.view, outcome, "submit", mode, text)
     return _workplace(request, service, user, language, page)
@@ -217,17 +231,12 @@ def reset(
     service: ServiceDep,
     user: CurrentUser,
     language: Language,
-    manifest: Manifest = "",
+    manifest: Manifest,
 ) -> Response:
     """Put the cluster back to its start. What was typed and every result stay."""
     outcome = service.reset(user, lab, language)
-    typed = _lines(manifest) or None
+    typed = manifest or None
     return _workplace(request, service, user, language, Page(outcome.view, outcome, "reset", typed=typed))
-
-
-def _lines(manifest: str) -> str:
-    """The text with line feeds alone: browsers send forms with CRLF whatever was typed."""
-    return manifest.replace("\r\n", "\n")
 
 
 @router.get("/me")
