@@ -19,6 +19,7 @@ def served(backend, limits=None, middleware=()):
     """The address of a server that answers for the backend; it has ended when the block is left."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    listener.listen()  # from here on clients wait for the server instead of being refused
     app = Starlette(routes=[Mount("/k", app=KubeApi(backend, limits))], middleware=middleware)
     config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)

@@ -217,6 +217,37 @@ def test_events_tell_how_the_pod_was_placed(kubectl, running):
     assert "default-scheduler" in kubectl.run("get events -o wide --field-selector involvedObject.name=bee")
 
 
+def test_a_pod_is_described_with_its_events(kubectl, running):
+    told = kubectl.run("describe pod bee")
+    assert "Successfully assigned default/bee to node" in told
+    assert "Service Account:  default" in told
+
+
+def test_a_node_is_described_with_its_pods_and_lease(kubectl, running, backend):
+    node = backend.cluster.client.get("pods", "bee", "default")["spec"]["nodeName"]
+    told = kubectl.run(f"describe node {node}")
+    assert f"HolderIdentity:  {node}" in told
+    assert "bee" in told[told.index("Non-terminated Pods:") :]
+
+
+def test_logs_are_read(kubectl):
+    assert "lease kube-system/kube-scheduler" in kubectl.run("logs -n kube-system kube-scheduler-controlplane")
+    told = kubectl.run("logs -n kube-system kube-scheduler-controlplane -c other", code=1)
+    assert "container other is not valid for pod kube-scheduler-controlplane" in told
+    assert len(kubectl.run("logs -n kube-system kube-scheduler-controlplane --tail=1").splitlines()) == 1
+
+
+def test_a_deployment_is_scaled(kubectl, backend):
+    kubectl.run("scale deployment coredns -n kube-system --replicas=3")
+    backend.advance(30)
+    assert columns(kubectl.run("get deploy coredns -n kube-system"))[1][:2] == ["coredns", "3/3"]
+    kubectl.run("scale deployment coredns -n kube-system --replicas=2")
+
+
+def test_waiting_ends_when_the_condition_is_met(kubectl, running):
+    assert kubectl.run("wait --for=condition=Ready pod/bee --timeout=20s") == "pod/bee condition met\n"
+
+
 def test_a_pod_is_deleted(backend, kubectl):
     backend.cluster.client.create(pod("fly"))
     backend.advance(30)
