@@ -7,12 +7,14 @@ from app.scheduler.plugins.default_binder import DefaultBinder
 from app.scheduler.plugins.default_preemption import DefaultPreemption
 from app.scheduler.plugins.dynamic_resources import DynamicResources
 from app.scheduler.plugins.image_locality import ImageLocality
+from app.scheduler.plugins.inter_pod_affinity import InterPodAffinity
 from app.scheduler.plugins.node_affinity import NodeAffinity
 from app.scheduler.plugins.node_name import NodeName
 from app.scheduler.plugins.node_ports import NodePorts
 from app.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from app.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from app.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from app.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from app.scheduler.plugins.priority_sort import PrioritySort
 from app.scheduler.plugins.scheduling_gates import SchedulingGates
 from app.scheduler.plugins.taint_toleration import TaintToleration
@@ -24,12 +26,14 @@ PLUGINS: dict[str, type[Plugin]] = {
         DefaultPreemption,
         DynamicResources,
         ImageLocality,
+        InterPodAffinity,
         NodeAffinity,
         NodeName,
         NodePorts,
         NodeResourcesBalancedAllocation,
         NodeResourcesFit,
         NodeUnschedulable,
+        PodTopologySpread,
         PrioritySort,
         SchedulingGates,
         TaintToleration,
@@ -37,9 +41,7 @@ PLUGINS: dict[str, type[Plugin]] = {
 }
 
 UPSTREAM_POINTS: dict[str, frozenset[str]] = {
-    "InterPodAffinity": frozenset({"preFilter", "filter", "preScore", "score"}),
     "NodeVolumeLimits": frozenset({"preFilter", "filter"}),
-    "PodTopologySpread": frozenset({"preFilter", "filter", "preScore", "score"}),
     "VolumeBinding": frozenset({"preFilter", "filter", "reserve", "preBind", "preScore", "score"}),
     "VolumeRestrictions": frozenset({"preFilter", "filter"}),
     "VolumeZone": frozenset({"preFilter", "filter"}),
