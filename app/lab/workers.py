@@ -8,10 +8,12 @@ children are forked from a server process that has the heavy imports done, so a 
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import queue
 import resource
 import signal
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +21,9 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 
 Handler = Callable[[bytes], bytes]
+
+_CPU = struct.Struct(">I")
+"""Before each request on the pipe: the CPU seconds that it may use."""
 
 MAX_REPLY = 64 * 1024 * 1024
 """Bytes that a child may answer with; more counts as a crash."""
@@ -120,7 +125,10 @@ class WorkerPool:
             child.deadline_at = time.monotonic() + deadline
             self._busy.add(slot)
         try:
-            child.pipe.send_bytes(request)
+            # A request that may take longer than others may also use that much of a core.
+            longer = deadline > self.limits.deadline
+            cpu = max(self.limits.cpu, math.ceil(deadline)) if longer else self.limits.cpu
+            child.pipe.send_bytes(_CPU.pack(cpu) + request)
             reply = child.pipe.recv_bytes(MAX_REPLY)
         except (EOFError, OSError) as error:
             self._replace(slot)
@@ -180,8 +188,8 @@ def serve(pipe: Connection, handler: Handler, limits: Limits) -> None:
             request = pipe.recv_bytes()
         except (EOFError, OSError):
             return
-        _allow_cpu(limits.cpu)
-        pipe.send_bytes(handler(request))
+        _allow_cpu(_CPU.unpack_from(request)[0])
+        pipe.send_bytes(handler(request[_CPU.size :]))
 
 
 def _allow_cpu(seconds: int) -> None:

@@ -41,6 +41,10 @@ def test_a_child_that_breaks_its_limits_is_replaced(pool, request_, error):
     assert pool.run(b"echo again") == b"again"
 
 
+def test_a_request_that_may_take_longer_may_use_more_of_a_core(pool):
+    assert pool.run(b"burn 3", deadline=21) == b"burnt"
+
+
 def test_a_child_cannot_write_a_file(pool, tmp_path):
     target = tmp_path / "loot"
     with pytest.raises(WorkerCrashed):

@@ -23,6 +23,11 @@ def handle(request: bytes) -> bytes:
     if verb == b"spin":
         while True:
             pass
+    if verb == b"burn":
+        until = time.process_time() + float(rest)
+        while time.process_time() < until:
+            pass
+        return b"burnt"
     if verb == b"grow":
         hoard = []
         while True:
