@@ -23,6 +23,7 @@ from app.lab.views import (
     HistoryLine,
     LabLine,
     LabView,
+    Mode,
     ProgressView,
     ScoreView,
     SolutionView,
@@ -169,7 +170,7 @@ def hint(variant: Variant, number: int, language: str) -> str:
 def solution(variant: Variant, language: str) -> SolutionView:
     """The model solution with its reasons and where to read on."""
     answer = variant.spec.solution
-    return SolutionView(answer.manifests, answer.why.get(language), variant.read())
+    return SolutionView(answer.manifests, answer.why.get(language), variant.read(), Mode(answer.mode))
 
 
 def progress(session: Session, user_id: int, offered: CatalogueView) -> ProgressView:

@@ -19,8 +19,14 @@ from app.lab.views import (
 
 
 def sentence(data: Mapping[str, Any] | None) -> Message | None:
-    """A sentence, or None where there is none."""
-    return Message(data["text"], data.get("facts") or {}) if data else None
+    """A sentence, or None where there is none. Its facts may be sentences themselves."""
+    if not data:
+        return None
+    return Message(data["text"], {name: _fact(fact) for name, fact in (data.get("facts") or {}).items()})
+
+
+def _fact(fact: Any) -> Any:
+    return sentence(fact) if isinstance(fact, dict) and fact.keys() == {"text", "facts"} else fact
 
 
 def node(data: Mapping[str, Any]) -> NodeView:

@@ -210,6 +210,8 @@ class SolutionView:
     why: str
     read: tuple[str, ...] = ()
     """Addresses of pages of the official documentation."""
+    mode: Mode = Mode.APPLY
+    """How the manifests are meant to reach the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
