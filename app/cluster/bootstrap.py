@@ -1,6 +1,6 @@
 """Clusters as kubeadm leaves them: the templates that labs start from.
 
-`kubeadm-3` has `controlplane` (tainted) and the workers `node01` and `node02`; `kubeadm-1` has `controlplane` and
+`kubeadm-3` has `controlplane` (tainted) and the workers `node01` and `node02`; `kubeadm-2` has `controlplane` and
 `node01`. Every node has 2 CPUs, 4 GiB and room for 110 pods. Objects are put into the store in their settled form, so
 that a fresh cluster has nothing to do; ages are an hour and a bit, and no events are left.
 """
@@ -25,7 +25,7 @@ from app.cluster.store import Store
 DEFAULT = "kubeadm-3"
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "kubeadm-3": ("controlplane", "node01", "node02"),
-    "kubeadm-1": ("controlplane", "node01"),
+    "kubeadm-2": ("controlplane", "node01"),
 }
 AGE: Micros = 70 * MINUTE
 """How long before the lab's start the cluster was made."""

@@ -12,6 +12,7 @@ from app.apimachinery import meta
 from app.apimachinery.errors import Conflict, NotFound
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
+from app.cluster import logs
 from app.cluster.loops import Context
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.schedule_one import ScheduleResult, preempted_event
@@ -26,11 +27,18 @@ def carry_out(context: Context, process: Process, pod: Object, result: ScheduleR
         _EFFECTS[effect["effect"]](context, process, pod, effect)
     if result.node:
         _record(context, process, pod, result.event())
+        tried, fit = len(result.record.evaluated), len(result.record.feasible)
+        told = f'node="{result.node}" evaluatedNodes={tried} feasibleNodes={fit}'
+        _log(
+            context, process, "schedule_one.go:314", f'"Successfully bound pod to node" pod="{meta.key_of(pod)}" {told}'
+        )
 
 
 def report_failure(context: Context, process: Process, pod: Object, result: ScheduleResult) -> None:
     """The event and the condition of a pod that was not placed, and its nomination (handleSchedulingFailure)."""
     _record(context, process, pod, result.event())
+    told = f'pod="{meta.key_of(pod)}" err="{result.message}"'
+    _log(context, process, "schedule_one.go:1070", f'"Unable to schedule pod; no fit; waiting" {told}')
     _set_condition(context, pod, result.reason, result.message, result.nominated_node)
 
 
@@ -52,6 +60,13 @@ def _record(context: Context, process: Process, pod: Object, event: Mapping[str,
         controller=name,
         instance=f"{name}-{process['host']}",
     )
+
+
+def _log(context: Context, process: Process, where: str, message: str) -> None:
+    """A line that a scheduler writes from `--v=2` on."""
+    if process["verbosity"] >= 2:
+        line = logs.klog(context.now, where, message)
+        context.logs.write(process["uid"], process["container"], [line])
 
 
 def _set_condition(context: Context, pod: Object, reason: str, message: str, nominated: str | None) -> None:

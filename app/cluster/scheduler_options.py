@@ -96,6 +96,7 @@ class Options:
     lease_name: str
     kubeconfig: str
     secure_port: int
+    verbosity: int
 
 
 def read(argv: Sequence[str], files: Mapping[str, str], image: str) -> Options:
@@ -121,7 +122,8 @@ def read(argv: Sequence[str], files: Mapping[str, str], image: str) -> Options:
         or "kube-system",
         lease_name=flags.get("leader-elect-resource-name") or election.get("resourceName") or "kube-scheduler",
         kubeconfig=flags.get("kubeconfig") or str(connection.get("kubeconfig") or ""),
-        secure_port=_port(flags.get("secure-port", "10259")),
+        secure_port=_number("secure-port", flags.get("secure-port", "10259")),
+        verbosity=_number("v", flags.get("v", "0")),
     )
 
 
@@ -168,10 +170,10 @@ def _boolean(name: str, value: str) -> bool:
     )
 
 
-def _port(text: str) -> int:
+def _number(name: str, text: str) -> int:
     if not (text.isdecimal() and len(text) < 6):
         raise OptionsError(
-            f'invalid argument "{text}" for "--secure-port" flag: strconv.ParseInt: parsing "{text}": invalid syntax'
+            f'invalid argument "{text}" for "--{name}" flag: strconv.ParseInt: parsing "{text}": invalid syntax'
         )
     return int(text)
 
@@ -215,4 +217,5 @@ def summary(options: Options) -> dict[str, Any]:
         "elect": options.leader_elect,
         "lease": f"{options.lease_namespace}/{options.lease_name}",
         "kubeconfig": options.kubeconfig,
+        "verbosity": options.verbosity,
     }

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,6 +10,7 @@ from app.apimachinery.meta import Object
 from app.cluster.cluster import Cluster, FormatError, NeverSettlesError
 from app.cluster.loops import Context
 from tests.cluster.builders import MINUTE, NOW, SECOND, command, config_map, fresh, phase, pod, taint, workload
+from tests.cluster.schedulers import account, bindings, config, scheduler_pod
 
 
 def busy(seed: int = 3) -> Cluster:
@@ -66,13 +69,17 @@ ACTIONS: dict[str, Object] = {
     "bound": pod("bound", nodeName="node02"),
     "nowhere": pod("nowhere", nodeName="node77"),
     "bad-image": pod("bad-image", image="ngnix"),
+    "mine": pod("mine", schedulerName="my-scheduler"),
+    "urgent": pod(
+        "urgent", container={"resources": {"requests": {"cpu": "1700m"}}}, priorityClassName="system-node-critical"
+    ),
     "patient": pod(
         "patient", nodeName="node01", tolerations=[{"key": "x", "operator": "Exists", "tolerationSeconds": 9}]
     ),
 }
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from([*ACTIONS, "taint", "delete"]),
+        st.sampled_from([*ACTIONS, "second scheduler", "taint", "close", "cordon", "open", "delete", "delete node"]),
         st.integers(0, 40 * SECOND),
         st.integers(0, 40 * SECOND),
         st.booleans(),
@@ -83,14 +90,28 @@ STEPS = st.lists(
 
 def act(cluster: Cluster, action: str) -> None:
     try:
-        if action == "taint":
-            taint(cluster, "node01", {"key": "x", "effect": "NoExecute"})
-        elif action == "delete":
-            cluster.client.delete("pods", "big", "default")
-        else:
+        if action in ACTIONS:
             cluster.client.create(ACTIONS[action])
+        else:
+            OTHERS[action](cluster)
     except StatusError:
         return
+
+
+def second_scheduler(cluster: Cluster) -> None:
+    for obj in (account(), *bindings(), config(), scheduler_pod()):
+        cluster.client.create(obj)
+
+
+OTHERS: dict[str, Callable[[Cluster], object]] = {
+    "second scheduler": second_scheduler,
+    "taint": lambda cluster: taint(cluster, "node01", {"key": "x", "effect": "NoExecute"}),
+    "close": lambda cluster: taint(cluster, "node02", {"key": "y", "effect": "NoSchedule"}),
+    "cordon": lambda cluster: cluster.client.patch("nodes", "node01", "", {"spec": {"unschedulable": True}}),
+    "open": lambda cluster: taint(cluster, "node02"),
+    "delete": lambda cluster: cluster.client.delete("pods", "big", "default"),
+    "delete node": lambda cluster: cluster.client.delete("nodes", "node02"),
+}
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,63 +10,10 @@ import pytest
 from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.cluster.cluster import Cluster
-from tests.cluster.builders import MINUTE, NOW, SECOND, config_map, events, fresh, phase, pod, state, taint, workload
+from tests.cluster.builders import MINUTE, NOW, SECOND, events, fresh, phase, pod, state, taint, workload
+from tests.cluster.schedulers import CONFIG, SYSTEM, account, binding, bindings, config, scheduler_pod, scheduler_spec
 
-CONFIG = """\
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- schedulerName: my-scheduler
-leaderElection:
-  leaderElect: false
-"""
-SYSTEM = "kube-system"
-RBAC = "rbac.authorization.k8s.io"
 DEFAULT = "default-scheduler"
-
-
-def binding(role: str) -> Object:
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": f"my-scheduler-{role.rpartition(':')[2]}"},
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
-        "subjects": [{"kind": "ServiceAccount", "name": "my-scheduler", "namespace": SYSTEM}],
-    }
-
-
-def bindings() -> list[Object]:
-    return [binding("system:kube-scheduler"), binding("system:volume-scheduler")]
-
-
-def account() -> Object:
-    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "my-scheduler", "namespace": SYSTEM}}
-
-
-def scheduler_spec(**container: object) -> Object:
-    one = {
-        "name": "scheduler",
-        "image": "registry.k8s.io/kube-scheduler:v1.35.7",
-        "command": ["kube-scheduler", "--config=/etc/kubernetes/my-scheduler/my-scheduler-config.yaml"],
-        "livenessProbe": {"httpGet": {"path": "/healthz", "port": 10259, "scheme": "HTTPS"}, "initialDelaySeconds": 15},
-        "readinessProbe": {"httpGet": {"path": "/healthz", "port": 10259, "scheme": "HTTPS"}},
-        "volumeMounts": [{"name": "config", "mountPath": "/etc/kubernetes/my-scheduler"}],
-        **container,
-    }
-    return {
-        "serviceAccountName": "my-scheduler",
-        "containers": [one],
-        "volumes": [{"name": "config", "configMap": {"name": "my-scheduler-config"}}],
-    }
-
-
-def scheduler_pod(**container: object) -> Object:
-    metadata = {"name": "my-scheduler", "namespace": SYSTEM}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": scheduler_spec(**container)}
-
-
-def config(text: str = CONFIG) -> Object:
-    return config_map("my-scheduler-config", SYSTEM, **{"my-scheduler-config.yaml": text})
 
 
 def given(*objects: Object) -> Cluster:
@@ -527,3 +474,15 @@ def test_a_cluster_is_made_in_no_time() -> None:
         return time.perf_counter() - begun
 
     assert min(one(seed) for seed in range(5)) < 0.1
+
+
+def test_a_talkative_scheduler_logs_what_it_binds() -> None:
+    command = ["kube-scheduler", "--config=/etc/kubernetes/my-scheduler/my-scheduler-config.yaml", "--v=2"]
+    cluster = given(config(), scheduler_pod(command=command))
+    cluster.client.create(mine())
+    cluster.client.create(pod("huge", schedulerName="my-scheduler", nodeSelector={"disk": "ssd"}))
+    cluster.settle()
+    lines = cluster.logs(SYSTEM, "my-scheduler")
+    node = cluster.client.get("pods", "bee")["spec"]["nodeName"]
+    assert any(f'"Successfully bound pod to node" pod="default/bee" node="{node}"' in line for line in lines)
+    assert any('"Unable to schedule pod; no fit; waiting" pod="default/huge" err="0/3 nodes' in line for line in lines)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.apimachinery import meta
+from app.apimachinery.clock import SECOND, Micros
 from app.apimachinery.errors import Conflict, NotFound
 from app.apimachinery.meta import Object
 from app.apis import helpers
@@ -22,6 +23,7 @@ from app.cluster.processes import Program
 
 NAME = "kubelet"
 WATCHES = frozenset({"pods", "nodes", "configmaps", "secrets"})
+NOT_READY_PAUSE: Micros = 10 * SECOND
 
 
 class Kubelets:
@@ -55,7 +57,9 @@ class Kubelets:
             if idle and not (context.full or uid in due or uid in touched or mounts):
                 continue
             node = nodes[pod["spec"]["nodeName"]]
-            if (utils.condition(node, "Ready") or {}).get("status") == "True":
+            if (utils.condition(node, "Ready") or {}).get("status") != "True":
+                _put_off(context, uid, due.get(uid, []))
+            else:
                 present = images_on.setdefault(meta.name_of(node), _images_on(node))
                 self._sync_pod(context, pod, node, due.get(uid, []), bound, present)
 
@@ -137,6 +141,12 @@ class Kubelets:
         record = new_record(pod, name, _address(context, node, pod), context.now)
         records[pod["metadata"]["uid"]] = record
         return record
+
+
+def _put_off(context: Context, uid: str, due: list[tuple[str, str]]) -> None:
+    """Keep the steps of a pod whose node is not ready until it may be."""
+    for container, step in due:
+        context.wake(f"{uid}/{container}/{step}", context.now + NOT_READY_PAUSE, idle=True)
 
 
 def _end_finished(context: Context, pod: Object) -> None:

@@ -335,3 +335,18 @@ def test_a_static_pod_whose_file_is_gone_stays_away() -> None:
     cluster.settle()
     assert cluster.client.find("pods", "kube-scheduler-controlplane", "kube-system") is None
     assert not cluster.has_scheduler("default-scheduler")
+
+
+def test_a_pod_on_a_node_that_is_not_ready_goes_on_when_it_is() -> None:
+    cluster = fresh()
+    cluster.client.create(pod(nodeName="node01", tolerations=[{"operator": "Exists"}]))
+    cluster.advance_to(NOW)
+    ready = cluster.client.get("nodes", "node01")
+    conditions = [{**c, "status": "False"} if c["type"] == "Ready" else c for c in ready["status"]["conditions"]]
+    cluster.client.update_status({**ready, "status": {**ready["status"], "conditions": conditions}})
+    cluster.advance_to(NOW + MINUTE)
+    assert phase(cluster) == "Pending"
+    now = cluster.client.get("nodes", "node01")
+    cluster.client.update_status({**now, "status": {**now["status"], "conditions": ready["status"]["conditions"]}})
+    cluster.advance_to(NOW + 2 * MINUTE)
+    assert phase(cluster) == "Running"
