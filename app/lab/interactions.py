@@ -11,7 +11,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from app.apimachinery.clock import Instant
@@ -118,7 +118,7 @@ def _shown(lab: LabState, request: Request, state: bytes = b"", **output: Any) -
 _VERBS: dict[str, Callable[..., CommandResult]] = {
     "apply": apply.run,
     "create": create.run,
-    "replace": replace.run,
+    "replace": partial(replace.run, force=True),
     "delete": delete.run,
 }
 
