@@ -210,7 +210,8 @@ def test_a_watch_with_a_nonsense_time_is_refused(client):
 
 def test_a_client_that_goes_ends_its_watch_at_once(client, backend):
     with client.stream("GET", "/api/v1/pods?watch=true") as answer:
-        next(answer.iter_lines())
+        lines = answer.iter_lines()  # kept: httpx closes the response as its iterator goes
+        assert next(lines) == '{"n":1}'
         wait_until(lambda: backend.open == 1)
     wait_until(lambda: backend.open == 0)
 
