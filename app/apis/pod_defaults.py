@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.apimachinery.meta import Object
+from app.apimachinery.quantity import QuantityError
+from app.apis import helpers
 
 _FILE_MODE = 0o644
 _TOKEN_SECONDS = 3600
@@ -15,6 +17,7 @@ def pod(obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     for container in _all_containers(spec):
         _requests_from_limits(container)
+    _pod_requests(obj)
     spec.setdefault("enableServiceLinks", True)
     if spec.get("hostNetwork"):
         for container in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
@@ -62,6 +65,26 @@ def _requests_from_limits(container: Object) -> None:
     limits = resources.get("limits")
     if limits:
         resources["requests"] = {**limits, **(resources.get("requests") or {})}
+
+
+def _pod_requests(obj: Object) -> None:
+    """Requests of the pod itself, where it has limits (defaultPodRequests): the containers' sum, else the limit."""
+    resources = obj["spec"].get("resources") or {}
+    limits = resources.get("limits")
+    if not limits:
+        return
+    try:
+        summed = helpers.pod_requests({"spec": {**obj["spec"], "overhead": None}}, pod_level=False)
+    except QuantityError:
+        # Defaults come before validation, which says what is wrong with the amount.
+        return
+    requests = dict(resources.get("requests") or {})
+    for name, amount in summed.items():
+        if name in {"cpu", "memory"}:
+            requests.setdefault(name, str(amount))
+    for name, limit in limits.items():
+        requests.setdefault(name, limit)
+    resources["requests"] = requests
 
 
 def _container(container: Object) -> None:

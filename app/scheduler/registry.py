@@ -14,10 +14,14 @@ from app.scheduler.plugins.node_ports import NodePorts
 from app.scheduler.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from app.scheduler.plugins.node_resources_fit import NodeResourcesFit
 from app.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from app.scheduler.plugins.node_volume_limits import NodeVolumeLimits
 from app.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from app.scheduler.plugins.priority_sort import PrioritySort
 from app.scheduler.plugins.scheduling_gates import SchedulingGates
 from app.scheduler.plugins.taint_toleration import TaintToleration
+from app.scheduler.plugins.volume_binding import VolumeBinding
+from app.scheduler.plugins.volume_restrictions import VolumeRestrictions
+from app.scheduler.plugins.volume_zone import VolumeZone
 
 PLUGINS: dict[str, type[Plugin]] = {
     plugin.NAME: plugin
@@ -37,14 +41,14 @@ PLUGINS: dict[str, type[Plugin]] = {
         PrioritySort,
         SchedulingGates,
         TaintToleration,
+        VolumeZone,
+        VolumeRestrictions,
+        VolumeBinding,
+        NodeVolumeLimits,
     )
 }
 
 UPSTREAM_POINTS: dict[str, frozenset[str]] = {
-    "NodeVolumeLimits": frozenset({"preFilter", "filter"}),
-    "VolumeBinding": frozenset({"preFilter", "filter", "reserve", "preBind", "preScore", "score"}),
-    "VolumeRestrictions": frozenset({"preFilter", "filter"}),
-    "VolumeZone": frozenset({"preFilter", "filter"}),
     "NodeDeclaredFeatures": frozenset({"preFilter", "filter"}),
     "GangScheduling": frozenset({"preEnqueue", "reserve", "permit"}),
 }

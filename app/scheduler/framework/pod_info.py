@@ -98,14 +98,15 @@ class PodInfo:
 
     @cached_property
     def claims(self) -> tuple[str, ...]:
-        """Names of the PersistentVolumeClaims it mounts, generic ephemeral ones included."""
-        found = []
-        for volume in self.spec.get("volumes") or ():
-            if volume.get("persistentVolumeClaim"):
-                found.append(str(volume["persistentVolumeClaim"].get("claimName") or ""))
-            elif volume.get("ephemeral"):
-                found.append(f"{self.name}-{volume.get('name')}")
-        return tuple(found)
+        """Names of the PersistentVolumeClaims that it mounts by name."""
+        listed = (volume.get("persistentVolumeClaim") for volume in self.spec.get("volumes") or ())
+        return tuple(str(source.get("claimName") or "") for source in listed if source)
+
+    @cached_property
+    def ephemeral_claims(self) -> tuple[str, ...]:
+        """Names of the claims that are made for its generic ephemeral volumes."""
+        volumes = self.spec.get("volumes") or ()
+        return tuple(f"{self.name}-{volume.get('name')}" for volume in volumes if volume.get("ephemeral"))
 
     @property
     def tolerations(self) -> list[dict[str, Any]]:

@@ -39,8 +39,11 @@ class NodePorts(Plugin):
 
 
 def _after_pod_deleted(pod: PodInfo, old: Object | None, _new: Object | None) -> bool:
-    if old is None or not PodInfo.of(old).node_name:
+    if old is None:
+        return False
+    gone = PodInfo.of(old)
+    if not gone.node_name and not gone.nominated_node:
         return False
     freed = HostPortInfo()
-    freed.add(PodInfo.of(old).host_ports)
+    freed.add(gone.host_ports)
     return any(freed.conflicts(port) for port in pod.host_ports)
