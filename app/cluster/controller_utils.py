@@ -12,7 +12,7 @@ import orjson
 
 from app.apimachinery import clock, labels, meta
 from app.apimachinery.clock import Instant
-from app.apimachinery.errors import Conflict, NotFound, StatusError
+from app.apimachinery.errors import Conflict, Forbidden, NotFound, StatusError
 from app.apimachinery.meta import Object
 from app.cluster import events
 from app.cluster.loops import Context
@@ -20,6 +20,8 @@ from app.cluster.loops import Context
 _SAFE = "bcdfghjklmnpqrstvwxz2456789"
 FNV_OFFSET = 2166136261
 FNV_PRIME = 16777619
+MAX_PODS = 500
+"""Pods in a cluster beyond which controllers make no more."""
 
 
 def fnv32a(data: bytes) -> int:
@@ -179,6 +181,7 @@ def pod_from_template(owner: Object, template: Mapping[str, Any]) -> Object:
 def create_pod(context: Context, owner: Object, pod: Object, component: str) -> Object | StatusError:
     """Create a pod and record it; the refusal is returned (controller_utils.go: RealPodControl.createPods)."""
     try:
+        _check_room(context, pod)
         made = context.client.create(pod, meta.namespace_of(owner))
     except StatusError as error:
         if not is_terminating(owner):
@@ -193,6 +196,13 @@ def create_pod(context: Context, owner: Object, pod: Object, component: str) -> 
     message = f"Created pod: {meta.name_of(made)}"
     context.recorder.record(owner, events.NORMAL, "SuccessfulCreate", message, component=component)
     return made
+
+
+def _check_room(context: Context, pod: Object) -> None:
+    """Controllers stop at a number of pods that no exercise needs: a slip in `replicas` must not stall the lab."""
+    if len(context.client.list("pods")) >= MAX_PODS:
+        name = pod["metadata"]["generateName"]
+        raise Forbidden(f'pods "{name}" is forbidden: this cluster has room for {MAX_PODS} pods')
 
 
 def delete_pod(context: Context, owner: Object, pod: Object, component: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.apimachinery import clock, meta
 from app.apimachinery.clock import Instant, SimulatedClock
-from app.apimachinery.errors import AlreadyExists, Forbidden, NotFound
+from app.apimachinery.errors import Forbidden, NotFound
 from app.apimachinery.meta import Object
 from app.cluster.client import Client
 
@@ -21,7 +21,6 @@ NOTE_LIMIT = 1024
 """Bytes of a note that the events API takes (pkg/apis/core/validation/events.go)."""
 
 _ANNOUNCED = {"apiVersion": "v1", "kind": "Event"}
-_NAME_TRIES = 1000
 
 
 def reference(obj: Object, field_path: str = "", *, with_version: bool = True) -> dict[str, Any]:
@@ -156,18 +155,20 @@ class Recorder:
 
     def _add(self, key: tuple[Any, ...], obj: Object, event: Object) -> None:
         namespace = meta.namespace_of(obj) or "default"
-        nanoseconds = self._clock.now() * 1000
-        for attempt in range(_NAME_TRIES):
-            name = f"{meta.name_of(obj)}.{nanoseconds + attempt:x}"
-            metadata = {"name": name, "namespace": namespace}
-            try:
-                self._client.create({**_ANNOUNCED, "metadata": metadata, **event}, namespace)
-            except AlreadyExists:
-                continue
-            except (NotFound, Forbidden):  # the namespace is gone or going: upstream drops the event too
-                return
-            self._index()[key] = (namespace, name)
+        name = self._free_name(meta.name_of(obj), namespace)
+        metadata = {"name": name, "namespace": namespace}
+        try:
+            self._client.create({**_ANNOUNCED, "metadata": metadata, **event}, namespace)
+        except (NotFound, Forbidden):  # the namespace is gone or going: upstream drops the event too
             return
+        self._index()[key] = (namespace, name)
+
+    def _free_name(self, subject: str, namespace: str) -> str:
+        """`subject.<hex nanoseconds>`; of several at one instant each gets its own nanosecond."""
+        nanoseconds = self._clock.now() * 1000
+        while self._client.find("events", name := f"{subject}.{nanoseconds:x}", namespace) is not None:
+            nanoseconds += 1
+        return name
 
 
 def last_seen(event: Object) -> Instant:

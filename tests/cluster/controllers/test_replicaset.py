@@ -1,4 +1,5 @@
 from app.apimachinery import meta
+from app.cluster import controller_utils as utils
 from app.cluster.cluster import Cluster
 from tests.cluster.builders import MINUTE, NOW, events, fresh, phase, pod, pods_of, workload
 
@@ -99,3 +100,11 @@ def test_a_set_counts_pods_as_available_after_min_ready_seconds() -> None:
     cluster.settle()
     assert cluster.client.get("replicasets", "web")["status"]["availableReplicas"] == 1
     assert phase(cluster, meta.name_of(pods_of(cluster, "web")[0])) == "Running"
+
+
+def test_a_slip_in_the_number_of_replicas_does_not_fill_the_cluster() -> None:
+    cluster = fresh()
+    cluster.client.create(workload("ReplicaSet", replicas=100_000, spec={"schedulerName": "nobody"}))
+    cluster.advance_to(NOW + MINUTE)
+    assert len(cluster.client.list("pods")) == utils.MAX_PODS
+    assert any("this cluster has room for 500 pods" in message for _, message in events(cluster, "web"))
