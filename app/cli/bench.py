@@ -105,13 +105,16 @@ def _timed(action: Callable[[], object]) -> float:
 
 def _over_http(address: str, answer: str, runs: int) -> list[Row]:
     """Server side: each start is a new guest's, each submission the same guest's."""
+    with (
+        httpx.Client(base_url=address, follow_redirects=True) as guest,
+        httpx.Client(base_url=address, follow_redirects=True) as learner,
+    ):
 
-    def start() -> None:
-        with httpx.Client(base_url=address, follow_redirects=True) as guest:
+        def start() -> None:
+            guest.cookies.clear()
             page = guest.post(f"/learn/{EXERCISE}/start")
             assert page.status_code == 200, page.status_code
 
-    with httpx.Client(base_url=address, follow_redirects=True) as learner:
         lab = str(learner.post(f"/learn/{EXERCISE}/start").url.path)
 
         def submit() -> None:

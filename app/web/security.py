@@ -79,9 +79,7 @@ class SecurityMiddleware:
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await receive()
-            await send(
-                {"type": "websocket.close", "code": 4403, "reason": "This request came from another site."}
-            )
+            await send({"type": "websocket.close", "code": 4403, "reason": "This request came from another site."})
             return
         answer = PlainTextResponse(
             "This request came from another site and was not carried out. Open the page here and send it again.\n",

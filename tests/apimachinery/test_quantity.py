@@ -42,9 +42,7 @@ def test_it_parses_and_prints_canonically(text, printed, milli, value):
         assert parsed.value() == value
 
 
-@pytest.mark.parametrize(
-    "text", ["1vCPU", "1gb", " 1", "1 Gi", "1K", "1.2.3", "abc", "1mm", "１", "1e", "--1", "1Gi5"]
-)
+@pytest.mark.parametrize("text", ["1vCPU", "1gb", " 1", "1 Gi", "1K", "1.2.3", "abc", "1mm", "１", "1e", "--1", "1Gi5"])
 def test_it_refuses_what_the_api_server_refuses(text):
     with pytest.raises(QuantityError):
         quantity.parse(text)

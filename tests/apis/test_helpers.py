@@ -48,9 +48,7 @@ NODE = {"metadata": {"name": "node01", "labels": {"color": "blue", "gen": "7"}}}
 
 def _affinity(*terms):
     required = {"nodeSelectorTerms": list(terms)}
-    return {
-        "spec": {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
-    }
+    return {"spec": {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}}
 
 
 @pytest.mark.parametrize(
