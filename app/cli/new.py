@@ -28,59 +28,64 @@ spec:
   chapter: @CHAPTER@
   level: 1
   minutes: 5
-  about: [NodeAffinity]
+  about: [TaintToleration]
   parameters:
-    node: {choices: [node01, node02]}
+    pod: {choices: [web, agent]}
   text:
     en:
       title: @TITLE@
       task: |
-        Create a pod `web` with the image `nginx` in the namespace `default`. It must run on `${node}`.
+        Create a pod `${pod}` with the image `nginx` in the namespace `default`. It must run on `controlplane`, which
+        has the taint `node-role.kubernetes.io/control-plane:NoSchedule`.
   checks:
   - name: on-the-node
     points: 6
     text:
-      en: "web is on ${node}"
+      en: ${pod} is on controlplane
     placement:
-      pod: {name: web}
-      onNodes: ["${node}"]
+      pod: {name: "${pod}"}
+      onNodes: [controlplane]
   - name: image
     points: 4
     text:
-      en: "web runs the image nginx"
+      en: ${pod} runs the image nginx
     object:
       kind: Pod
-      name: web
+      name: ${pod}
       expect: self.spec.containers.all(c, c.image == "nginx")
   hints:
-  - en: Each node has the label `kubernetes.io/hostname` with its own name.
+  - en: A toleration lets the pod onto the node; a node selector brings it there.
   solution:
     manifests: |
       apiVersion: v1
       kind: Pod
       metadata:
-        name: web
+        name: ${pod}
       spec:
         nodeSelector:
-          kubernetes.io/hostname: ${node}
+          kubernetes.io/hostname: controlplane
+        tolerations:
+        - key: node-role.kubernetes.io/control-plane
+          operator: Exists
+          effect: NoSchedule
         containers:
-        - name: web
+        - name: main
           image: nginx
     why:
-      en: A node selector filters nodes by their labels.
-    read: [concepts/scheduling-eviction/assign-pod-node]
+      en: The scheduler passes over nodes with taints that the pod does not tolerate, and nodes that it does not select.
+    read: [concepts/scheduling-eviction/taint-and-toleration]
   wrong:
-  - name: on-the-control-plane
+  - name: no-toleration
     manifests: |
       apiVersion: v1
       kind: Pod
       metadata:
-        name: web
+        name: ${pod}
       spec:
         nodeSelector:
           kubernetes.io/hostname: controlplane
         containers:
-        - name: web
+        - name: main
           image: nginx
     fails: [on-the-node]
   - name: another-image
@@ -88,12 +93,14 @@ spec:
       apiVersion: v1
       kind: Pod
       metadata:
-        name: web
+        name: ${pod}
       spec:
         nodeSelector:
-          kubernetes.io/hostname: ${node}
+          kubernetes.io/hostname: controlplane
+        tolerations:
+        - operator: Exists
         containers:
-        - name: web
+        - name: main
           image: httpd
     fails: [image]
 """

@@ -77,6 +77,8 @@ def no_such_pod(reference: PodReference) -> Message:
 def all_words(messages: Iterable[Message]) -> Message:
     """Several findings as one, at most three of them."""
     listed = list(messages)
+    if len(listed) == 1:
+        return listed[0]
     shown = listed[:3]
     facts: dict[str, Any] = {f"fact{number}": message for number, message in enumerate(shown)}
     template = "; ".join(f"{{fact{number}}}" for number in range(len(shown)))

@@ -5,7 +5,11 @@ import copy
 import yaml
 
 from app.apimachinery import clock
-from app.exercises import loader
+from app.cluster.cluster import Cluster
+from app.exercises import answers, loader
+from app.settings import ROOT
+
+__all__ = ["ROOT", "Cluster", "answers"]
 
 NOW = clock.parse("2026-12-01T09:00:00Z")
 
@@ -29,7 +33,6 @@ BASE = {
         "chapter": "node-affinity",
         "level": 1,
         "minutes": 5,
-        "about": ["NodeAffinity"],
         "text": {
             "en": {"title": "Place bee", "task": "Run the pod `bee` with the image `nginx` on `node01`."},
             "ko": {"title": "bee 배치하기", "task": "파드 `bee`를 이미지 `nginx`로 `node01`에서 실행하세요."},
@@ -99,3 +102,34 @@ def problems(source):
     except loader.ExerciseErrors as errors:
         return [str(problem) for problem in errors.problems]
     return []
+
+
+def cluster(*manifests, seed=1):
+    """A settled cluster with these manifests applied, one after the other."""
+    made = Cluster.new(seed=seed, now=NOW)
+    for text in manifests:
+        assert answers.carry_out(made, text) == ""
+        made.settle()
+    return made
+
+
+def pod(name, image="nginx", **spec):
+    made = {"containers": [{"name": "main", "image": image}], **spec}
+    return yaml.safe_dump(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": name}}, "spec": made}
+    )
+
+
+def node(name, labels=None, **spec):
+    return yaml.safe_dump(
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels or {}}, "spec": spec}
+    )
+
+
+def deployment(name, replicas=2, **spec):
+    template = {
+        "metadata": {"labels": {"app": name}},
+        "spec": {"containers": [{"name": "main", "image": "nginx"}], **spec},
+    }
+    whole = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
+    return yaml.safe_dump({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": whole})
