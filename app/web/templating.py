@@ -41,7 +41,7 @@ def environment(language: str) -> Environment:
         texts.gettext, texts.ngettext, newstyle=True, pgettext=texts.pgettext, npgettext=texts.npgettext
     )
     made.globals |= {"static_url": assets.url, "languages": i18n.LANGUAGES, "lang": language}
-    made.filters |= {"t": texts.sentence, "markdown": markdown, "inline": inline, "instant": instant}
+    made.filters |= {"t": texts.sentence, "markdown": markdown, "instant": instant}
     return made
 
 
@@ -133,11 +133,6 @@ def _parser() -> MarkdownIt:
 def markdown(text: str) -> Markup:
     """Markdown as safe HTML: no raw HTML, no images, links only to http, https and this site."""
     return Markup(_parser().render(text))  # noqa: S704 (the parser escapes everything; raw HTML is off)
-
-
-def inline(text: str) -> Markup:
-    """One line of Markdown without a paragraph around it: a check's sentence, with names as code."""
-    return Markup(_parser().renderInline(text))  # noqa: S704 (as above)
 
 
 def instant(value: Any) -> Markup:
