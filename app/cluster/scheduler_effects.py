@@ -12,7 +12,7 @@ from app.apimachinery import meta
 from app.apimachinery.errors import Conflict, NotFound
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
-from app.cluster import logs
+from app.cluster import logs, persistent_volumes
 from app.cluster.loops import Context
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.schedule_one import ScheduleResult, preempted_event
@@ -141,49 +141,20 @@ def _clear_nomination(context: Context, process: Process, pod: Object, effect: E
 
 
 def _bind_volume(context: Context, process: Process, pod: Object, effect: Effect) -> None:
-    """Tie a claim and a volume together (pkg/controller/volume/persistentvolume/pv_controller.go: bind)."""
     del process
-    namespace = meta.namespace_of(pod)
-    claim = context.client.get("persistentvolumeclaims", str(effect["claim"]).rpartition("/")[2], namespace)
-    volume = context.client.get("persistentvolumes", str(effect["volume"]))
-    _tie(context, claim, volume)
+    claim = _claim(context, pod, effect)
+    persistent_volumes.tie(context, claim, context.client.get("persistentvolumes", str(effect["volume"])))
 
 
 def _provision(context: Context, process: Process, pod: Object, effect: Effect) -> None:
-    """Make the volume that a claim's class promises, and tie it (the external provisioner's part)."""
     del process
-    claim = context.client.get(
-        "persistentvolumeclaims", str(effect["claim"]).rpartition("/")[2], meta.namespace_of(pod)
-    )
-    uid, spec = claim["metadata"]["uid"], claim["spec"]
-    made = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": f"pvc-{uid}"},
-        "spec": {
-            "accessModes": spec.get("accessModes") or ["ReadWriteOnce"],
-            "capacity": {"storage": ((spec.get("resources") or {}).get("requests") or {}).get("storage", "1Gi")},
-            "persistentVolumeReclaimPolicy": "Delete",
-            "storageClassName": spec.get("storageClassName", ""),
-            "hostPath": {"path": f"/var/lib/volumes/pvc-{uid}"},
-        },
-    }
-    _tie(context, claim, context.client.create(made))
+    claim = _claim(context, pod, effect)
+    persistent_volumes.tie(context, claim, persistent_volumes.provision(context, claim))
 
 
-def _tie(context: Context, claim: Object, volume: Object) -> None:
-    reference = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "name": meta.name_of(claim),
-        "namespace": meta.namespace_of(claim),
-        "uid": claim["metadata"]["uid"],
-    }
-    bound = context.client.update({**volume, "spec": {**volume["spec"], "claimRef": reference}})
-    utils.write_status(context, bound, {**(bound.get("status") or {}), "phase": "Bound"})
-    tied = context.client.update({**claim, "spec": {**claim["spec"], "volumeName": meta.name_of(volume)}})
-    status = {**(tied.get("status") or {}), "phase": "Bound", "accessModes": tied["spec"].get("accessModes") or []}
-    utils.write_status(context, tied, {**status, "capacity": volume["spec"].get("capacity") or {}})
+def _claim(context: Context, pod: Object, effect: Effect) -> Object:
+    name = str(effect["claim"]).rpartition("/")[2]
+    return context.client.get("persistentvolumeclaims", name, meta.namespace_of(pod))
 
 
 _EFFECTS: dict[str, Callable[[Context, Process, Object, Effect], None]] = {
