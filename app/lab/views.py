@@ -262,6 +262,19 @@ class LabView:
         """The pods that no node runs yet."""
         return tuple(pod for pod in self.pods if not pod.node and pod.shape == "pending")
 
+    @property
+    def waiting_by_reason(self) -> tuple[tuple[Sentence | None, tuple[PodView, ...]], ...]:
+        """The waiting pods of each reason together, in the order in which the reasons come up."""
+        groups: list[tuple[Sentence | None, list[PodView]]] = []
+        for pod in self.waiting:
+            for why, pods in groups:
+                if why == pod.why:
+                    pods.append(pod)
+                    break
+            else:
+                groups.append((pod.why, [pod]))
+        return tuple((why, tuple(pods)) for why, pods in groups)
+
     def pods_on(self, node: str) -> tuple[PodView, ...]:
         """The pods bound to this node."""
         return tuple(pod for pod in self.pods if pod.node == node)
