@@ -48,25 +48,25 @@ class Snapshot:
     @staticmethod
     def of(objects: Iterable[Object]) -> Snapshot:
         """A snapshot of the objects. Ended pods and pods on unknown nodes do not count; node order is kept."""
-        nodes: dict[str, NodeInfo] = {}
-        pods: list[PodInfo] = []
+        found: dict[str, Object] = {}
+        pods: dict[str, list[PodInfo]] = {}
+        nominated: dict[str, tuple[PodInfo, ...]] = {}
         listed: dict[str, dict[str, Object]] = {kind: {} for kind in LISTED}
         for obj in objects:
             kind = obj.get("kind")
             if kind == "Node":
-                nodes[meta.name_of(obj)] = NodeInfo(obj)
+                found[meta.name_of(obj)] = obj
             elif kind == "Pod":
-                pods.append(PodInfo.of(obj))
+                pod = PodInfo.of(obj)
+                if pod.ended:
+                    continue
+                if pod.node_name:
+                    pods.setdefault(pod.node_name, []).append(pod)
+                elif pod.nominated_node:
+                    nominated[pod.nominated_node] = (*nominated.get(pod.nominated_node, ()), pod)
             elif kind in LISTED:
                 listed[str(kind)][meta.key_of(obj)] = obj
-        nominated: dict[str, tuple[PodInfo, ...]] = {}
-        for pod in pods:
-            if pod.ended:
-                continue
-            if pod.node_name in nodes:
-                nodes[pod.node_name].add_pod(pod)
-            elif not pod.node_name and pod.nominated_node:
-                nominated[pod.nominated_node] = (*nominated.get(pod.nominated_node, ()), pod)
+        nodes = {name: NodeInfo.of(node, pods.get(name, ())) for name, node in found.items()}
         return Snapshot(nodes, nominated, listed, _images(nodes.values()))
 
     def assume(self, pod: Object, node: str) -> Snapshot:

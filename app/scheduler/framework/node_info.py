@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.scheduler.framework import amounts
@@ -9,7 +11,8 @@ from app.scheduler.framework.amounts import Amounts
 from app.scheduler.framework.host_ports import HostPortInfo
 from app.scheduler.framework.pod_info import PodInfo
 
-_KEPT = 4096
+_KEPT = 512
+"""How many nodes are remembered in parsed form."""
 
 
 class NodeInfo:
@@ -25,7 +28,7 @@ class NodeInfo:
         self.name = meta.name_of(node)
         self.labels = meta.labels_of(node)
         self.taints: list[dict[str, str]] = (node.get("spec") or {}).get("taints") or []
-        self.allocatable = _allocatable(node)
+        self.allocatable: Amounts = amounts.allocatable(node)
         self.allowed_pods = self.allocatable.get(amounts.PODS, 0)
         self.pods: list[PodInfo] = []
         self.requested: Amounts = {}
@@ -34,6 +37,20 @@ class NodeInfo:
         self.pods_with_affinity: list[PodInfo] = []
         self.pods_with_required_anti_affinity: list[PodInfo] = []
         self.claims: dict[str, int] = {}
+
+    @staticmethod
+    def of(node: Object, pods: Sequence[PodInfo]) -> NodeInfo:
+        """The node with these pods; the same one as before where node and pods are the same. Not to be changed."""
+        kept = _known.get(id(node))
+        if kept is not None and kept.node is node and _same(kept.pods, pods):
+            return kept
+        found = NodeInfo(node)
+        for pod in pods:
+            found.add_pod(pod)
+        if len(_known) >= _KEPT:
+            _known.clear()
+        _known[id(node)] = found
+        return found
 
     @property
     def unschedulable(self) -> bool:
@@ -86,15 +103,8 @@ class NodeInfo:
             self.claims[key] = self.claims.get(key, 0) + sign
 
 
-def _allocatable(node: Object) -> Amounts:
-    kept = _cache.get(id(node))
-    if kept is not None and kept[0] is node:
-        return kept[1]
-    if len(_cache) >= _KEPT:
-        _cache.clear()
-    found = amounts.allocatable(node)
-    _cache[id(node)] = (node, found)
-    return found
+def _same(left: Sequence[PodInfo], right: Sequence[PodInfo]) -> bool:
+    return len(left) == len(right) and all(a is b for a, b in zip(left, right, strict=True))
 
 
-_cache: dict[int, tuple[Object, Amounts]] = {}
+_known: dict[int, NodeInfo] = {}

@@ -13,7 +13,7 @@ from app.scheduler.framework.affinity_terms import AffinityTerm
 from app.scheduler.framework.amounts import Amounts
 from app.scheduler.framework.host_ports import HostPort
 
-_KEPT = 8192
+_KEPT = 2048
 
 
 class PodInfo:
