@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from app.apimachinery.clock import MINUTE, SECOND, Micros
@@ -14,7 +15,7 @@ from app.cluster.processes import Program
 Record = pod_status.Record
 
 
-class Worker:
+class Worker(ABC):
     """One pod at one instant. `present` is the set of images on the node; pulls add to it."""
 
     def __init__(
@@ -28,9 +29,9 @@ class Worker:
         self.uid: str = pod["metadata"]["uid"]
         self.specs = {container["name"]: container for container in pod_status.containers_of(pod)}
 
+    @abstractmethod
     def proceed(self) -> None:
         """Go on with what is due next in the pod."""
-        raise NotImplementedError
 
     def wait(self, name: str, reason: str, message: str = "") -> None:
         """The container waits, for this reason."""
