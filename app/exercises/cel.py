@@ -32,6 +32,10 @@ _TOKEN = re.compile(
 )
 
 
+_PATH = re.compile(r"""\bself((?:\.\??[A-Za-z_][A-Za-z0-9_]*+(?!\s*\()|\["[^"\\\n]*"\])+)""")
+_STEP = re.compile(r"""\.\??([A-Za-z_][A-Za-z0-9_]*)|\["([^"]*)"\]""")
+
+
 class CompileError(ValueError):
     """An expression that cannot be compiled: the compiler's words, line and column from 1."""
 
@@ -113,6 +117,12 @@ def literals(expression: str) -> Iterator[str]:
             number = match[0].removesuffix(".0")
             if number not in {"0", "1"}:
                 yield number
+
+
+def paths(expression: str) -> list[tuple[str, ...]]:
+    """The fields of `self` that an expression looks at: `self.spec.replicas == 3` looks at `("spec", "replicas")`."""
+    found = (tuple(step[1] or step[2] for step in _STEP.finditer(path[1])) for path in _PATH.finditer(expression))
+    return list(dict.fromkeys(found))
 
 
 def _unquoted(token: str) -> str:

@@ -21,6 +21,7 @@ from app.exercises.base import (
     MAX_HINTS,
     MAX_MANIFESTS,
     MAX_PARAMETERS,
+    MAX_VARIANTS,
     MAX_WRONG,
     Expression,
     LocalMarkdown,
@@ -234,8 +235,15 @@ class Exercise:
 
     def variants(self) -> Iterator[Variant]:
         """Every variant there is; the number of each stands for its seed."""
-        for number, values in enumerate(parameters.combinations(self.spec.parameters)):
-            yield self.with_values(values, number)
+        return self.sample(MAX_VARIANTS)
+
+    def sample(self, limit: int) -> Iterator[Variant]:
+        """At most `limit` variants, evenly spread, the first among them."""
+        every = parameters.combinations(self.spec.parameters)
+        count = min(limit, len(every))
+        for number in range(count):
+            place = number * len(every) // count
+            yield self.with_values(every[place], place)
 
     def with_values(self, values: parameters.Values, seed: int) -> Variant:
         """The exercise with these names filled in."""

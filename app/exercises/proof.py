@@ -8,7 +8,7 @@ that the exercise is about taken out of the schedulers, some of this must no lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from app.apimachinery import clock
@@ -49,7 +49,7 @@ class ProofReport:
 
 def prove(exercise: Exercise, progress: Progress = lambda _: None) -> ProofReport:
     """Prove an exercise. A failure that several variants share is told once, with the first variant's names."""
-    chosen = sample(list(exercise.variants()), MAX_VARIANTS)
+    chosen = list(exercise.sample(MAX_VARIANTS))
     failures: dict[str, str] = {}
     for number, variant in enumerate(chosen, start=1):
         progress(f"{exercise.name}: variant {number} of {len(chosen)}")
@@ -61,13 +61,6 @@ def prove(exercise: Exercise, progress: Progress = lambda _: None) -> ProofRepor
             failures |= {f"about {plugin}": text for text in _plugin(chosen[0], plugin)}
     count = len(chosen) * (2 + len(exercise.spec.wrong))
     return ProofReport(exercise.name, len(chosen), count, tuple(failures.values()))
-
-
-def sample(variants: Sequence[Variant], limit: int) -> list[Variant]:
-    """At most `limit` of them, evenly spread, the first among them."""
-    if len(variants) <= limit:
-        return list(variants)
-    return [variants[number * len(variants) // limit] for number in range(limit)]
 
 
 def _names(variant: Variant) -> str:

@@ -69,3 +69,16 @@ def test_a_wrong_expression_is_told_with_its_place(expression, line, column):
 )
 def test_literals_are_texts_and_larger_numbers(expression, expected):
     assert list(cel.literals(expression)) == expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("self.a.b == 1 && self.a.b > 0", [("a", "b")]),
+        ('self.data["k-1"] == "x" && self.?b.?c.orValue(1) == 1', [("data", "k-1"), ("b", "c")]),
+        ("self.a.exists(x, x.b == 1) && has(self.c.d)", [("a",), ("c", "d")]),
+        ("myself.a == 1 && pods.size() == 1", []),
+    ],
+)
+def test_paths_are_the_fields_that_an_expression_looks_at(expression, expected):
+    assert cel.paths(expression) == expected

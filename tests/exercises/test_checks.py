@@ -32,6 +32,18 @@ OBJECT = {
     "one that does not": (
         bee(expect='self.status.phase == "Pending"'),
         [making.pod("bee")],
+        (False, "that is not so; it has status.phase: Running"),
+    ),
+    "one about several fields": (
+        bee(
+            expect='self.spec.containers.size() == 2 && self.metadata.labels["app"] == "bee" && self.metadata.uid != ""'
+        ),
+        [making.pod("bee")],
+        (False, None),
+    ),
+    "one about nothing of the object": (
+        bee(expect="nodes.size() == 5"),
+        [making.pod("bee")],
         (False, "that is not so"),
     ),
     "a field that is not there": (
@@ -57,9 +69,19 @@ OBJECT = {
 
 @pytest.mark.parametrize("name", OBJECT)
 def test_object(name):
-    spec, manifests, expected = OBJECT[name]
+    spec, manifests, (passed, found) = OBJECT[name]
     finding = judge("object", spec, *manifests)
-    assert (finding.passed, str(finding.found)) == expected
+    assert finding.passed is passed
+    assert found is None or str(finding.found) == found
+
+
+def test_a_failed_condition_shows_the_fields_that_it_looked_at_and_not_the_condition():
+    spec, manifests, _ = OBJECT["one about several fields"]
+    finding = judge("object", spec, *manifests)
+    found = str(finding.found)
+    assert found.startswith('that is not so; it has spec.containers: [{"image": "nginx"')
+    assert found.endswith("…, metadata.labels.app: bee")
+    assert "size()" not in f"{finding.looked_for} {found} {finding.where}"
 
 
 def test_a_broken_expression_is_no_wrong_answer():

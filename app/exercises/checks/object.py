@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from app.apimachinery.messages import N_, Message
+from app.apimachinery.meta import Object
 from app.apis import scheme
 from app.exercises import cel
 from app.exercises.base import Expression, ObjectName, Strict
 from app.exercises.checking import Context, Fault, Finding, NotGraded
+
+_MAX_VALUES = 3
+_MAX_SHOWN = 120
+_UNTOLD = {("metadata", "uid"), ("metadata", "namespace"), ("metadata", "name")}
 
 Kind = Annotated[str, Field(min_length=1, max_length=63)]
 
@@ -35,7 +41,7 @@ def run(spec: Spec, context: Context) -> Finding:
         looked_for = Message(N_("no {kind} {name}"), facts)
         answer = Message(N_("it is there"), {}) if found else Message(N_("it is gone"), {})
         return Finding(found is None, looked_for, answer, where)
-    looked_for = Message(N_("{kind} {name} with {condition}"), {**facts, "condition": spec.expect})
+    looked_for = Message(N_("{kind} {name} as this check describes it"), facts)
     if found is None:
         return Finding(passed=False, looked_for=looked_for, found=Message(N_("it is not there"), {}), where=where)
     variables: dict[str, Any] = {
@@ -48,13 +54,26 @@ def run(spec: Spec, context: Context) -> Finding:
         answer_of = cel.evaluate(spec.expect or "", variables)
     except (cel.EvaluationError, cel.CompileError) as error:
         raise NotGraded(str(error)) from error
-    return Finding(answer_of.value, looked_for, _found(answer_of), where)
+    return Finding(answer_of.value, looked_for, _found(answer_of, found, spec.expect or ""), where)
 
 
-def _found(answer: cel.Answer) -> Message:
+def _found(answer: cel.Answer, obj: Object, expression: str) -> Message:
+    """What is there: the values of the fields that the expression looks at, so that nothing of the answer is told."""
     if answer.missing:
         return Message(N_("“{field}” is not there"), {"field": answer.missing})
-    return Message(N_("that is so"), {}) if answer.value else Message(N_("that is not so"), {})
+    if answer.value:
+        return Message(N_("that is so"), {})
+    values = [f"{'.'.join(path)}: {_shown(obj, path)}" for path in cel.paths(expression) if path not in _UNTOLD]
+    if not values:
+        return Message(N_("that is not so"), {})
+    return Message(N_("that is not so; it has {values}"), {"values": ", ".join(values[:_MAX_VALUES])})
+
+
+def _shown(obj: Any, path: tuple[str, ...]) -> str:
+    for step in path:
+        obj = obj.get(step) if isinstance(obj, dict) else None
+    text = json.dumps(obj, ensure_ascii=False) if not isinstance(obj, str) else obj
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
 def _where(spec: Spec) -> Message:
