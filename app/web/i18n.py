@@ -31,9 +31,7 @@ _CONTEXT = "\x04"
 class Translations:
     """One language's texts. A text that the catalogue lacks comes back in English."""
 
-    def __init__(
-        self, language: str, entries: Mapping[str, str], plurals: Mapping[str, Sequence[str]]
-    ) -> None:
+    def __init__(self, language: str, entries: Mapping[str, str], plurals: Mapping[str, Sequence[str]]) -> None:
         self.language = language
         self._entries = entries
         self._plurals = plurals
@@ -66,9 +64,7 @@ class Translations:
             return ""
         if isinstance(message, str):
             return self.gettext(message)
-        return fill(
-            self.gettext(message.text), {name: self._fact(fact) for name, fact in message.facts.items()}
-        )
+        return fill(self.gettext(message.text), {name: self._fact(fact) for name, fact in message.facts.items()})
 
     def _fact(self, fact: object) -> str:
         if _is_sentence(fact):
@@ -79,9 +75,7 @@ class Translations:
 
 
 def _is_sentence(value: object) -> TypeGuard[Sentence]:
-    return isinstance(getattr(value, "text", None), str) and isinstance(
-        getattr(value, "facts", None), Mapping
-    )
+    return isinstance(getattr(value, "text", None), str) and isinstance(getattr(value, "facts", None), Mapping)
 
 
 @cache
