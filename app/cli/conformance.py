@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from app.apimachinery.errors import StatusError
 from app.scheduler.replay import vectors
 
 _SHOWN = 5
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 def _problems(vector: vectors.Vector) -> Iterator[str]:
     try:
         actual = vectors.replay(vector)
-    except (LookupError, TypeError, ValueError, RuntimeError, AssertionError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, RuntimeError, AssertionError, AttributeError, StatusError) as error:
         yield f"the replay ended with {type(error).__name__}: {error}"
         return
     yield from vectors.differences(vectors.comparable(vector["expected"]), actual)
