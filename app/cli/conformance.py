@@ -52,4 +52,4 @@ def _problems(vector: vectors.Vector) -> Iterator[str]:
     except (LookupError, TypeError, ValueError, RuntimeError, AssertionError, AttributeError, StatusError) as error:
         yield f"the replay ended with {type(error).__name__}: {error}"
         return
-    yield from vectors.differences(vectors.comparable(vector["expected"]), actual)
+    yield from vectors.differences(vectors.comparable(vector["expected"]), vectors.comparable(actual))

@@ -80,6 +80,7 @@ def read(configuration: Object | None) -> Configuration:
     if problems:
         listed = ", ".join(problems)
         raise ConfigurationError(f"strict decoding error: {listed}")
+    document = configuration_fields.without_nulls(document)
     listed_profiles: Sequence[Mapping[str, Any]] = document.get("profiles") or [{}]
     names = [_scheduler_name(item, len(listed_profiles)) for item in listed_profiles]
     errors = [*_check_numbers(document), *_check_profiles(listed_profiles, names)]

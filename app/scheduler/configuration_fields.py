@@ -13,10 +13,20 @@ _POINTS = (
     "preBind", "bind", "postBind", "multiPoint",
 )  # fmt: skip
 _RESOURCE = {"name": str, "weight": int}
+_REQUIREMENT = {"key": str, "operator": str, "values": [str]}
+_TERM = {"matchExpressions": [_REQUIREMENT], "matchFields": [_REQUIREMENT]}
+_NODE_AFFINITY = {
+    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_TERM]},
+    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": int, "preference": _TERM}],
+}
+_CONSTRAINT = {
+    "maxSkew": int, "topologyKey": str, "whenUnsatisfiable": str, "labelSelector": _ANY, "minDomains": int,
+    "nodeAffinityPolicy": str, "nodeTaintsPolicy": str, "matchLabelKeys": [str],
+}  # fmt: skip
 _ARGS: dict[str, dict[str, Any]] = {
     "DefaultPreemption": {"minCandidateNodesPercentage": int, "minCandidateNodesAbsolute": int},
     "InterPodAffinity": {"hardPodAffinityWeight": int, "ignorePreferredTermsOfExistingPods": bool},
-    "NodeAffinity": {"addedAffinity": _ANY},
+    "NodeAffinity": {"addedAffinity": _NODE_AFFINITY},
     "NodeResourcesBalancedAllocation": {"resources": [_RESOURCE]},
     "NodeResourcesFit": {
         "ignoredResources": [str],
@@ -27,7 +37,7 @@ _ARGS: dict[str, dict[str, Any]] = {
             "requestedToCapacityRatio": {"shape": [{"utilization": int, "score": int}]},
         },
     },
-    "PodTopologySpread": {"defaultConstraints": _ANY, "defaultingType": str},
+    "PodTopologySpread": {"defaultConstraints": [_CONSTRAINT], "defaultingType": str},
     "VolumeBinding": {"bindTimeoutSeconds": int, "shape": [{"utilization": int, "score": int}]},
     "DynamicResources": {"filterTimeout": str, "bindingTimeout": str},
 }
@@ -58,6 +68,7 @@ _ROOT: dict[str, Any] = {
         }
     ],
 }  # fmt: skip
+_LARGEST = 2**31 - 1
 _GO = {str: "string", int: "int32", bool: "bool"}
 
 
@@ -69,14 +80,29 @@ def check(document: Mapping[str, Any]) -> list[str]:
     for index, profile in enumerate(document.get("profiles") or ()):
         for position, item in enumerate((profile or {}).get("pluginConfig") or ()):
             known = _ARGS.get(str((item or {}).get("name") or ""))
-            if known is not None and item.get("args") is not None:
+            if item and item.get("args") is not None:
                 path = f"profiles[{index}].pluginConfig[{position}].args"
-                found.extend(_walk(item["args"], {"apiVersion": str, "kind": str, **known}, path))
+                wanted = {"apiVersion": str, "kind": str, **known} if known is not None else None
+                found.extend(_walk(item["args"], wanted, path))
     return found
 
 
+def without_nulls(value: Any) -> Any:
+    """The document as Go reads it: null is the empty value, so fields that are null are left out."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [{} if item is None else without_nulls(item) for item in value]
+    return value
+
+
 def _walk(value: Any, known: Any, path: str) -> Iterator[str]:
+    """Compare a value with what is known of it; None is an object with any fields."""
     if known is _ANY or value is None:
+        return
+    if known is None:
+        if not isinstance(value, dict):
+            yield _wrong(value, path, "struct")
         return
     if isinstance(known, list):
         if not isinstance(value, list):
@@ -94,6 +120,8 @@ def _walk(value: Any, known: Any, path: str) -> Iterator[str]:
                 yield from _walk(item, known[key], inner)
             else:
                 yield f'unknown field "{inner}"'
+    elif known is int and type(value) is int and not -_LARGEST <= value <= _LARGEST:
+        yield _wrong(value, path, _GO[int])
     elif not isinstance(value, known) or (known is int and isinstance(value, bool)):
         yield _wrong(value, path, _GO[known])
 

@@ -7,9 +7,10 @@
 - unschedulable: nothing has happened that could help. Events of the cluster wake these pods through the hints of the
   plugins that turned them down, and every five minutes they are tried anyway. Gated pods wait here, too.
 
-All instants are arguments, in microseconds of simulated time; there is no clock here. `dump` answers JSON without
-the pods themselves, and `load` takes them from the cluster again. No pod may be in flight (between `pop` and
-`add_unschedulable` or `done`) when the queue is dumped.
+All instants are arguments, in microseconds of simulated time; there is no clock here. `dump` answers JSON without the
+pods themselves, and `load` takes them from the cluster again. No pod may be in flight (between `pop` and
+`add_unschedulable` or `done`) when the queue is dumped. `listed` gives hints the services and owners that default
+spread constraints go by; without it only nodes and the flush wake pods that such constraints turned down.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from app.apimachinery.clock import MINUTE, SECOND, Instant, Micros
 from app.apimachinery.meta import Object
 from app.scheduler.framework import events
-from app.scheduler.framework.events import EVERYTHING, Action, ClusterEvent
+from app.scheduler.framework.events import EVERYTHING, Action, ClusterEvent, Lister, nothing_listed
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.framework.runtime import Framework
 
@@ -95,8 +96,10 @@ class SchedulingQueue:
         *,
         initial_backoff: Micros = INITIAL_BACKOFF,
         max_backoff: Micros = MAX_BACKOFF,
+        listed: Lister = nothing_listed,
     ) -> None:
         self._profiles = profiles
+        self._listed = listed
         self._initial_backoff, self._max_backoff = initial_backoff, max_backoff
         self._queues: dict[str, dict[str, QueuedPod]] = {ACTIVE: {}, BACKOFF: {}, UNSCHEDULABLE: {}}
         self._in_flight: dict[str, tuple[QueuedPod, list[Happening]]] = {}
@@ -108,10 +111,13 @@ class SchedulingQueue:
         data: Mapping[str, Any] | None,
         profiles: Mapping[str, Framework],
         pods: Iterable[Object],
-        **backoff: Micros,
+        *,
+        initial_backoff: Micros = INITIAL_BACKOFF,
+        max_backoff: Micros = MAX_BACKOFF,
+        listed: Lister = nothing_listed,
     ) -> SchedulingQueue:
         """The queue that `dump` described. Entries whose pod is not among `pods` (or is another one) are dropped."""
-        queue = cls(profiles, **backoff)
+        queue = cls(profiles, initial_backoff=initial_backoff, max_backoff=max_backoff, listed=listed)
         if data is None:
             return queue
         found = {(pod.key, pod.uid): pod for pod in map(PodInfo.of, pods)}
@@ -327,7 +333,7 @@ class SchedulingQueue:
         for registered, plugin, hint in self._profiles[entry.pod.scheduler_name].hints:
             if plugin not in entry.rejectors or not registered.matches(event):
                 continue
-            if hint is not None and not hint(entry.pod, old, new):
+            if hint is not None and not hint(entry.pod, old, new, self._listed):
                 continue
             if plugin in entry.pending_plugins:
                 return _IMMEDIATELY

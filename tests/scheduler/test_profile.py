@@ -103,6 +103,7 @@ def _args(name, **args):
         (config({"schedulername": "x"}), 'unknown field "profiles[0].schedulername"'),
         ({**CONFIG, "profiles": {}}, "cannot unmarshal object into Go struct field KubeSchedulerConfiguration.profiles of type slice"),
         ({**CONFIG, "percentageOfNodesToScore": "50"}, "cannot unmarshal string into Go struct field"),
+        ({**CONFIG, "podMaxBackoffSeconds": 2**40}, "cannot unmarshal number into Go struct field"),
         ({**CONFIG, "percentageOfNodesToScore": True}, "cannot unmarshal bool into Go struct field"),
         ({**CONFIG, "percentageOfNodesToScore": 101}, "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]"),
         ({**CONFIG, "parallelism": 0}, "parallelism: Invalid value: 0: should be an integer value greater than zero"),
@@ -124,6 +125,9 @@ def _args(name, **args):
         (config(_args("NodeResourcesFit", scoringStrategy={"type": "Best"})), 'scoringStrategy.type: Unsupported value: "Best"'),
         (config(_args("NodeResourcesFit", scoringStrategy={"resources": [{"name": "cpu", "weight": 101}]})), "resource weight of cpu not in valid range [1, 100]"),
         (config(_args("NodeResourcesFit", scoringStrategy={"type": "RequestedToCapacityRatio"})), "at least one point must be specified"),
+        (config(_args("NodeAffinity", addedAffinity="all")), "cannot unmarshal string into Go struct field"),
+        (config(_args("PodTopologySpread", defaultConstraints=[3])), "cannot unmarshal number into Go struct field"),
+        (config({"pluginConfig": [{"name": "Mine", "args": "x"}]}), "cannot unmarshal string into Go struct field"),
         (config(_args("InterPodAffinity", hardPodAffinityWeight=101)), "hardPodAffinityWeight: Invalid value: 101: not in valid range [0-100]"),
         (config(_args("PodTopologySpread", defaultingType="Some")), 'defaultingType: Unsupported value: "Some"'),
         (config(_args("PodTopologySpread", defaultConstraints=[{"maxSkew": 1}])), "when .defaultConstraints are not empty"),
@@ -134,6 +138,13 @@ def test_a_wrong_configuration_ends_the_scheduler_with_its_reason(document, said
     with pytest.raises(ConfigurationError) as caught:
         build_profiles(document)
     assert said in str(caught.value)
+
+
+def test_null_is_as_good_as_nothing():
+    plugins = {"score": None, "filter": {"enabled": None, "disabled": [None]}}
+    for profile in (None, {"plugins": None, "pluginConfig": [None]}, {"plugins": plugins, "schedulerName": None}):
+        assert list(build_profiles(config(profile))) == ["default-scheduler"]
+    assert list(build_profiles({**CONFIG, "profiles": None, "percentageOfNodesToScore": None})) == ["default-scheduler"]
 
 
 def test_a_configuration_may_name_any_plugin_of_the_real_scheduler():

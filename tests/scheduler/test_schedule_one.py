@@ -1,5 +1,7 @@
 """One cycle: the decision, the words, the effects."""
 
+import json
+
 import pytest
 
 from app.scheduler.schedule_one import nodes_to_find, schedule_one
@@ -103,6 +105,15 @@ def test_an_assumed_pod_takes_room_in_the_next_cycle():
     framework = attempt([node("a")], first).record.framework
     assert schedule_one(framework, after, pod("two", cpu="1")).node == "b"
     assert schedule_one(framework, snapshot, pod("two", cpu="1")).node == "a"
+
+
+def test_a_cycle_changes_nothing_that_it_was_given():
+    objects = [node("a", cpu="1", taints=SPRAY), node("b", cpu="1"), pod("old", cpu="1", on="b")]
+    wanted = pod("vip", cpu="1", priority=10)
+    before = json.dumps([objects, wanted])
+    assert attempt(objects, wanted).effects
+    assert attempt(objects, wanted).attempt
+    assert json.dumps([objects, wanted]) == before
 
 
 @pytest.mark.parametrize(

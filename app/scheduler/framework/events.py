@@ -60,8 +60,16 @@ EVERYTHING = ClusterEvent(WILDCARD, Action.ALL)
 ASSIGNED_POD_ADD = ClusterEvent(ASSIGNED_POD, Action.ADD)
 ASSIGNED_POD_DELETE = ClusterEvent(ASSIGNED_POD, Action.DELETE)
 
-Hint = Callable[[PodInfo, Object | None, Object | None], bool]
-"""(the waiting pod, the object before, the object after) → whether to try the pod again."""
+Lister = Callable[[str], Mapping[str, Object]]
+"""Objects of a kind by `namespace/name`, as Snapshot.list gives them."""
+
+Hint = Callable[[PodInfo, Object | None, Object | None, Lister], bool]
+"""(the waiting pod, the object before, the object after, what else there is) → whether to try the pod again."""
+
+
+def nothing_listed(_kind: str) -> Mapping[str, Object]:
+    """A Lister that knows of no object."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from app.apimachinery import labels, meta
 from app.apimachinery.labels import Requirement, Selector
 from app.apimachinery.meta import Object
 from app.apis import helpers
+from app.scheduler.framework.events import Lister
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
-from app.scheduler.snapshot import Snapshot
 
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 SYSTEM_DEFAULTS: tuple[Mapping[str, Any], ...] = (
@@ -49,13 +49,13 @@ def own_constraints(pod: PodInfo, action: str) -> list[Constraint]:
 
 
 def default_constraints(
-    pod: PodInfo, defaults: Sequence[Mapping[str, Any]], action: str, snapshot: Snapshot
+    pod: PodInfo, defaults: Sequence[Mapping[str, Any]], action: str, listed: Lister
 ) -> list[Constraint]:
     """The profile's constraints for a pod without own ones: they count the pod's siblings (buildDefaultConstraints)."""
     found = _filtered(defaults, pod.labels, action)
     if not found:
         return []
-    selector = default_selector(pod, snapshot)
+    selector = default_selector(pod, listed)
     if selector.is_empty:
         return []
     return [Constraint(item.max_skew, item.topology_key, selector) for item in found]
@@ -84,15 +84,15 @@ def _filtered(listed: Iterable[Mapping[str, Any]], pod_labels: Mapping[str, str]
     return found
 
 
-def default_selector(pod: PodInfo, snapshot: Snapshot) -> Selector:
+def default_selector(pod: PodInfo, listed: Lister) -> Selector:
     """What the pod's services and its controller select (plugins/helper/spread.go: DefaultSelector)."""
     merged: dict[str, str] = {}
-    for service in snapshot.list("Service").values():
+    for service in listed("Service").values():
         selector = (service.get("spec") or {}).get("selector")
         if selector and meta.namespace_of(service) == pod.namespace and labels.from_map(selector).matches(pod.labels):
             merged.update(selector)
     owner = meta.controller_of(pod.pod) or {}
-    controller = snapshot.list(str(owner.get("kind"))).get(f"{pod.namespace}/{owner.get('name')}")
+    controller = listed(str(owner.get("kind"))).get(f"{pod.namespace}/{owner.get('name')}")
     wanted = (controller.get("spec") or {}).get("selector") if controller else None
     if wanted and owner["kind"] == "ReplicationController":
         merged.update(wanted)

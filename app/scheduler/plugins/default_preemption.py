@@ -9,7 +9,7 @@ from app.apimachinery.meta import Object
 from app.scheduler import diagnosis
 from app.scheduler.framework import events, preemption
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import ClusterEventWithHint
+from app.scheduler.framework.events import ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import ArgsError, Handle, NodeStatuses, Plugin, PostFilterResult
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.framework.status import Code, Status, error, unresolvable, unschedulable
@@ -83,7 +83,7 @@ class DefaultPreemption(Plugin):
         return (ClusterEventWithHint(events.ASSIGNED_POD_DELETE, _never),)
 
 
-def _never(_pod: PodInfo, _old: Object | None, _new: Object | None) -> bool:
+def _never(_pod: PodInfo, _old: Object | None, _new: Object | None, _listed: Lister) -> bool:
     return False
 
 

@@ -11,7 +11,7 @@ from app.apimachinery.meta import Object
 from app.scheduler.framework import events
 from app.scheduler.framework.affinity_terms import AffinityTerm
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import MAX_NODE_SCORE, ArgsError, Plugin, Scores
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
@@ -215,7 +215,7 @@ def _means_all(terms: Sequence[AffinityTerm], pod: PodInfo) -> bool:
     return bool(terms) and all(term.matches(pod.namespace, pod.labels, {}) for term in terms)
 
 
-def _after_pod(pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+def _after_pod(pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
     before, after = (None if obj is None else PodInfo.of(obj) for obj in (old, new))
     if any(info is not None and not info.node_name for info in (before, after)):
         return False
@@ -230,7 +230,7 @@ def _after_pod(pod: PodInfo, old: Object | None, new: Object | None) -> bool:
     return _means_all(far, before) or _means_all(before.required_anti_affinity, pod)
 
 
-def _after_node(pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+def _after_node(pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
     if new is None:
         return False
     now = meta.labels_of(new)

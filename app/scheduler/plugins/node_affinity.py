@@ -10,7 +10,7 @@ from app.apimachinery.meta import Object
 from app.apis import helpers
 from app.scheduler.framework import events
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.helpers import default_normalize_score
 from app.scheduler.framework.interface import ArgsError, Plugin, Scores
 from app.scheduler.framework.node_info import NodeInfo
@@ -87,7 +87,7 @@ class NodeAffinity(Plugin):
         event = ClusterEvent(events.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)
         return (ClusterEventWithHint(event, self._after_node),)
 
-    def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+    def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
         return new is not None and self._matches(pod, new) and not (old is not None and self._matches(pod, old))
 
     def _matches(self, pod: PodInfo, node: Object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from app.apimachinery.meta import Object
 from app.scheduler.framework import events
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.host_ports import HostPortInfo
 from app.scheduler.framework.interface import Plugin
 from app.scheduler.framework.node_info import NodeInfo
@@ -38,7 +38,7 @@ class NodePorts(Plugin):
         )
 
 
-def _after_pod_deleted(pod: PodInfo, old: Object | None, _new: Object | None) -> bool:
+def _after_pod_deleted(pod: PodInfo, old: Object | None, _new: Object | None, _listed: Lister) -> bool:
     if old is None:
         return False
     gone = PodInfo.of(old)

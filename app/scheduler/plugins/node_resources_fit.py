@@ -10,7 +10,7 @@ from app.apimachinery.meta import Object
 from app.scheduler.framework import amounts, events
 from app.scheduler.framework.amounts import Amounts
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.helpers import shape_score
 from app.scheduler.framework.interface import MAX_NODE_SCORE, ArgsError, Plugin
 from app.scheduler.framework.node_info import NodeInfo
@@ -98,7 +98,7 @@ class NodeResourcesFit(Plugin):
             ),
         )
 
-    def _after_pod(self, pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+    def _after_pod(self, pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
         if old is None:
             return False
         before = PodInfo.of(old)
@@ -112,7 +112,7 @@ class NodeResourcesFit(Plugin):
             return events.scaled_down(old, new)
         return any(after.get(name, 0) < amount for name, amount in before.requests.items() if wanted.get(name))
 
-    def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+    def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
         if new is None or self.lacks(pod.requests, NodeInfo(new)):
             return False
         if old is None:

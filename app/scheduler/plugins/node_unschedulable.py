@@ -8,7 +8,7 @@ from app.apimachinery.meta import Object
 from app.apis import helpers
 from app.scheduler.framework import events
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import Plugin
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
@@ -37,9 +37,9 @@ class NodeUnschedulable(Plugin):
             ClusterEventWithHint(ClusterEvent(events.POD, Action.UPDATE_POD_TOLERATION), self._after_pod),
         )
 
-    def _after_pod(self, pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+    def _after_pod(self, pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
         return new is not None and events.same_pod(pod, new) and self._tolerated(PodInfo.of(new))
 
 
-def _after_node(_pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+def _after_node(_pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
     return new is not None and not (new.get("spec") or {}).get("unschedulable")

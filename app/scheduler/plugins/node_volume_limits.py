@@ -9,7 +9,7 @@ from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.scheduler.framework import events, volumes
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import Plugin
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
@@ -91,19 +91,19 @@ def _driver(claim: Object, snapshot: Snapshot) -> tuple[str, str]:
     return str(storage_class.get("provisioner") or ""), f"claim-{meta.key_of(claim)}"
 
 
-def _after_csi_node(_pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+def _after_csi_node(_pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
     before, after = _limits(old), _limits(new)
     return old is None or any(after.get(driver, limit) > limit for driver, limit in before.items())
 
 
-def _after_pod_deleted(_pod: PodInfo, old: Object | None, _new: Object | None) -> bool:
+def _after_pod_deleted(_pod: PodInfo, old: Object | None, _new: Object | None, _listed: Lister) -> bool:
     if old is None:
         return False
     gone = PodInfo.of(old)
     return bool(gone.node_name and (gone.claims or gone.ephemeral_claims))
 
 
-def _after_claim(pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+def _after_claim(pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
     if new is None or meta.namespace_of(new) != pod.namespace:
         return False
     return meta.name_of(new) in (*pod.claims, *pod.ephemeral_claims)

@@ -11,13 +11,12 @@ from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.scheduler.framework import events, spread
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import MAX_NODE_SCORE, ArgsError, Plugin, Scores
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.framework.spread import Constraint
 from app.scheduler.framework.status import SKIP, Status, unresolvable, unschedulable
-from app.scheduler.snapshot import Snapshot
 
 _NO_MATCH = unschedulable("node(s) didn't match pod topology spread constraints")
 _NO_LABEL = unresolvable("node(s) didn't match pod topology spread constraints (missing required label)")
@@ -67,14 +66,14 @@ class PodTopologySpread(Plugin):
         if self._system_defaulted:
             self._defaults = spread.SYSTEM_DEFAULTS
 
-    def _constraints(self, pod: PodInfo, action: str, snapshot: Snapshot) -> list[Constraint]:
+    def _constraints(self, pod: PodInfo, action: str, listed: Lister) -> list[Constraint]:
         if pod.spec.get("topologySpreadConstraints"):
             return spread.own_constraints(pod, action)
-        return spread.default_constraints(pod, self._defaults, action, snapshot)
+        return spread.default_constraints(pod, self._defaults, action, listed)
 
     def pre_filter(self, state: CycleState, pod: PodInfo) -> tuple[set[str] | None, Status | None]:
         """Count matching pods by domain, over the nodes that are in a domain of every constraint."""
-        constraints = self._constraints(pod, _HARD, state.snapshot)
+        constraints = self._constraints(pod, _HARD, state.snapshot.list)
         if not constraints:
             return None, SKIP
         counts: tuple[dict[str, int], ...] = tuple({} for _ in constraints)
@@ -123,7 +122,7 @@ class PodTopologySpread(Plugin):
 
     def pre_score(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> Status | None:
         """Count matching pods by the domains of the nodes that passed."""
-        constraints = self._constraints(pod, _SOFT, state.snapshot)
+        constraints = self._constraints(pod, _SOFT, state.snapshot.list)
         if not constraints:
             return SKIP
         strict = bool(pod.spec.get("topologySpreadConstraints")) or not self._system_defaulted
@@ -183,12 +182,8 @@ class PodTopologySpread(Plugin):
             ClusterEventWithHint(ClusterEvent(events.NODE, nodes), self._after_node),
         )
 
-    def _hard(self, pod: PodInfo) -> list[Constraint]:
-        """The constraints that a hint can know of: the pod's own."""
-        return spread.own_constraints(pod, _HARD)
-
-    def _after_pod(self, pod: PodInfo, old: Object | None, new: Object | None) -> bool:
-        constraints = self._hard(pod)
+    def _after_pod(self, pod: PodInfo, old: Object | None, new: Object | None, listed: Lister) -> bool:
+        constraints = self._constraints(pod, _HARD, listed)
         before, after = (None if obj is None else PodInfo.of(obj) for obj in (old, new))
         if before is not None and after is not None and after.uid == pod.uid:
             return before.labels != after.labels
@@ -201,8 +196,8 @@ class PodTopologySpread(Plugin):
         changed = after or before
         return changed is not None and any(item.selector.matches(changed.labels) for item in constraints)
 
-    def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None) -> bool:
-        constraints = self._hard(pod)
+    def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None, listed: Lister) -> bool:
+        constraints = self._constraints(pod, _HARD, listed)
         was, now = (obj is not None and spread.has_all_keys(meta.labels_of(obj), constraints) for obj in (old, new))
         if old is None or new is None:
             return was or now

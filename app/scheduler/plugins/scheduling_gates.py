@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.apimachinery.meta import Object
 from app.scheduler.framework import events
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import Plugin
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.framework.status import Status, unresolvable
@@ -28,5 +28,5 @@ class SchedulingGates(Plugin):
         return (ClusterEventWithHint(event, _after_update),)
 
 
-def _after_update(pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+def _after_update(pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
     return events.same_pod(pod, new)

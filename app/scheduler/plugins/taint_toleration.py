@@ -10,7 +10,7 @@ from app.apimachinery.meta import Object
 from app.apis import helpers
 from app.scheduler.framework import events
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.helpers import default_normalize_score
 from app.scheduler.framework.interface import Plugin, Scores
 from app.scheduler.framework.node_info import NodeInfo
@@ -77,7 +77,7 @@ class TaintToleration(Plugin):
             ClusterEventWithHint(ClusterEvent(events.POD, Action.UPDATE_POD_TOLERATION), _after_pod),
         )
 
-    def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+    def _after_node(self, pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
         if new is None or self._untolerated(pod, _taints(new)):
             return False
         return old is None or self._untolerated(pod, _taints(old))
@@ -87,5 +87,5 @@ def _taints(node: Object) -> Sequence[Mapping[str, Any]]:
     return (node.get("spec") or {}).get("taints") or ()
 
 
-def _after_pod(pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+def _after_pod(pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
     return events.same_pod(pod, new)

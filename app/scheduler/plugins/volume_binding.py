@@ -9,7 +9,7 @@ from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.scheduler.framework import events, volumes
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import Plugin
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
@@ -164,11 +164,11 @@ def _can_provision(claim: Object, node: Object, snapshot: Snapshot) -> bool:
     return volumes.allows_topology(found, node)
 
 
-def _after_class(_pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+def _after_class(_pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
     return new is not None and (old is None or old.get("allowedTopologies") != new.get("allowedTopologies"))
 
 
-def _after_claim(pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+def _after_claim(pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
     if new is None or meta.namespace_of(new) != pod.namespace:
         return False
     return meta.name_of(new) in (*pod.claims, *pod.ephemeral_claims)

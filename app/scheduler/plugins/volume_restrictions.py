@@ -10,7 +10,7 @@ from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.scheduler.framework import events
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import Plugin
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
@@ -127,7 +127,7 @@ def _same_disk(kind: str, left: Mapping[str, Any], right: Mapping[str, Any]) -> 
     return pools[0] == pools[1] and left.get("image") == right.get("image")
 
 
-def _after_pod_deleted(pod: PodInfo, old: Object | None, _new: Object | None) -> bool:
+def _after_pod_deleted(pod: PodInfo, old: Object | None, _new: Object | None, _listed: Lister) -> bool:
     if old is None:
         return False
     gone = PodInfo.of(old)
@@ -136,5 +136,5 @@ def _after_pod_deleted(pod: PodInfo, old: Object | None, _new: Object | None) ->
     return _disks_conflict(pod, [gone]) or bool(set(gone.claims) & set(pod.claims))
 
 
-def _after_claim(pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+def _after_claim(pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
     return new is not None and meta.namespace_of(new) == pod.namespace and meta.name_of(new) in pod.claims

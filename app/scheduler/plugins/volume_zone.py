@@ -9,7 +9,7 @@ from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.scheduler.framework import events, volumes
 from app.scheduler.framework.cycle_state import CycleState
-from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint
+from app.scheduler.framework.events import Action, ClusterEvent, ClusterEventWithHint, Lister
 from app.scheduler.framework.interface import Plugin
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
@@ -102,13 +102,13 @@ def _topologies(volume: Object) -> list[Topology]:
     return [(key, frozenset(labels[key].split(_SEPARATOR))) for key in _KEYS if key in labels]
 
 
-def _after_class(_pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+def _after_class(_pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
     return new is not None and new.get("volumeBindingMode") == volumes.WAIT_FOR_FIRST_CONSUMER
 
 
-def _after_claim(pod: PodInfo, _old: Object | None, new: Object | None) -> bool:
+def _after_claim(pod: PodInfo, _old: Object | None, new: Object | None, _listed: Lister) -> bool:
     return new is not None and meta.namespace_of(new) == pod.namespace and meta.name_of(new) in pod.claims
 
 
-def _after_volume(_pod: PodInfo, old: Object | None, new: Object | None) -> bool:
+def _after_volume(_pod: PodInfo, old: Object | None, new: Object | None, _listed: Lister) -> bool:
     return new is not None and (old is None or _topologies(old) != _topologies(new))

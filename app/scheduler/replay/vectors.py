@@ -38,9 +38,12 @@ def replay(vector: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def comparable(expected: Any) -> Any:
-    """The part of a result that is defined: upstream's own pick among ties is only informative."""
+    """The defined part of a result: upstream's pick among ties only informs, and it lists what lacks in any order."""
     if isinstance(expected, dict):
-        return {key: comparable(value) for key, value in expected.items() if key != "upstreamPick"}
+        found = {key: comparable(value) for key, value in expected.items() if key != "upstreamPick"}
+        if found.get("plugin") == "NodeResourcesFit" and "reasons" in found:
+            found["reasons"] = sorted(found["reasons"])
+        return found
     if isinstance(expected, list):
         return [comparable(item) for item in expected]
     return expected

@@ -15,7 +15,7 @@ from app.apimachinery.meta import Object
 from app.apis import schema, scheme
 from app.scheduler import event_handlers, profile, schedule_one
 from app.scheduler.framework.pod_info import PodInfo
-from app.scheduler.queue import QueuedPod, SchedulingQueue
+from app.scheduler.queue import INITIAL_BACKOFF, MAX_BACKOFF, QueuedPod, SchedulingQueue
 from app.scheduler.replay import admission, claims
 from app.scheduler.replay.recording import StepRecord, recorded_attempt
 from app.scheduler.schedule_one import ScheduleResult
@@ -44,9 +44,9 @@ class World:
         self._victims: list[Key] = []
         self._late: list[tuple[Object | None, Object]] = []
         self._step = StepRecord()
-        self._has_nodes = any(obj["kind"] == "Node" for obj in listed)
-        backoff = {"initial_backoff": 0, "max_backoff": 0} if self._has_nodes else {}
-        self._queue = SchedulingQueue(self.profiles, **backoff)
+        has_nodes = any(obj["kind"] == "Node" for obj in listed)
+        initial, most = (0, 0) if has_nodes else (INITIAL_BACKOFF, MAX_BACKOFF)
+        self._queue = SchedulingQueue(self.profiles, initial_backoff=initial, max_backoff=most, listed=self._listed)
         order = {"Node": 1, "Pod": 2}
         for obj in sorted(listed, key=lambda item: order.get(item["kind"], 0)):
             self._create(self._started(self._admitted(obj)))
@@ -201,6 +201,9 @@ class World:
         for new in changes:
             self._change((new["kind"], meta.key_of(new)), new)
         return bool(changes)
+
+    def _listed(self, wanted: str) -> dict[str, Object]:
+        return {key: obj for (kind, key), obj in self.objects.items() if kind == wanted}
 
     # What is left at the end
 

@@ -5,7 +5,7 @@ import pytest
 from app.scheduler.framework import events
 from app.scheduler.framework.events import Action, ClusterEvent, node_changes, pod_changes
 from app.scheduler.profile import build_profiles
-from tests.scheduler.builders import info, node, pod
+from tests.scheduler.builders import config, info, node, pod
 
 (DEFAULT,) = build_profiles(None).values()
 SPRAY = [{"key": "spray", "effect": "NoSchedule"}]
@@ -23,7 +23,7 @@ def _wakes(plugin, waiting, old, new):
             resource = events.ASSIGNED_POD if obj["spec"].get("nodeName") else events.UNSCHEDULED_POD
         happened = [ClusterEvent(resource, Action.ADD if old is None else Action.DELETE)]
     return any(
-        hint is None or hint(info(waiting), old, new)
+        hint is None or hint(info(waiting), old, new, events.nothing_listed)
         for registered, name, hint in DEFAULT.hints
         if name == plugin and any(registered.matches(event) for event in happened)
     )
@@ -100,3 +100,19 @@ CASES = [
 )
 def test_a_happening_is_worth_a_try(plugin, waiting, old, new, wakes):
     assert _wakes(plugin, waiting, old, new) is wakes
+
+
+def test_default_constraints_count_what_the_pods_service_selects():
+    default = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+    args = {"defaultingType": "List", "defaultConstraints": [default]}
+    (framework,) = build_profiles(config({"pluginConfig": [{"name": "PodTopologySpread", "args": args}]})).values()
+    service = {"kind": "Service", "metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": WEB}}
+    (hint,) = [hint for event, name, hint in framework.hints if name == "PodTopologySpread" and event.resource == "Pod"]
+
+    def listed(kind):
+        return {"default/s": service} if kind == "Service" else {}
+
+    waiting = info(pod("p", labels=WEB))
+    assert hint(waiting, pod("w", labels=WEB, on="n"), None, listed)
+    assert not hint(waiting, pod("w", on="n"), None, listed)
+    assert not hint(waiting, pod("w", labels=WEB, on="n"), None, events.nothing_listed)
