@@ -116,7 +116,10 @@ class SchedulingQueue:
         max_backoff: Micros = MAX_BACKOFF,
         listed: Lister = nothing_listed,
     ) -> SchedulingQueue:
-        """The queue that `dump` described. Entries whose pod is not among `pods` (or is another one) are dropped."""
+        """The queue that `dump` described.
+
+        Entries are dropped whose pod is not among `pods`, is another one of that name, or has no profile any more.
+        """
         queue = cls(profiles, initial_backoff=initial_backoff, max_backoff=max_backoff, listed=listed)
         if data is None:
             return queue
@@ -125,7 +128,7 @@ class SchedulingQueue:
         for name, entries in data["queues"].items():
             for entry in entries:
                 pod = found.get((entry["pod"], entry["uid"]))
-                if pod is not None:
+                if pod is not None and pod.scheduler_name in profiles:
                     queue._queues[name][pod.key] = QueuedPod.from_json(entry, pod)
         return queue
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.apis import helpers
+from app.apimachinery import quantity
+from app.apis import defaults, helpers
 
 SPRAY = {"key": "spray", "value": "mortein", "effect": "NoSchedule"}
 
@@ -126,3 +127,38 @@ def test_a_resize_in_progress_counts_the_larger_request():
         "status": {"containerStatuses": [{"name": "c", "allocatedResources": {"cpu": "400m"}}]},
     }
     assert helpers.pod_requests(pod)["cpu"].milli_value() == 400
+
+
+def test_containers_without_requests_count_with_what_is_given_for_them():
+    pod = {
+        "spec": {
+            "containers": [{"name": "a", "resources": {"requests": {"cpu": "1"}}}, {"name": "b"}],
+            "initContainers": [{"name": "side", "restartPolicy": "Always"}],
+        }
+    }
+    missing = {"cpu": quantity.parse("100m"), "memory": quantity.parse("200Mi")}
+    found = helpers.pod_requests(pod, missing=missing)
+    assert {name: str(amount) for name, amount in found.items()} == {"cpu": "1200m", "memory": "600Mi"}
+
+
+@pytest.mark.parametrize(
+    ("requests", "found"),
+    [({"cpu": "1"}, True), ({"hugepages-2Mi": "2Mi"}, True), ({"ephemeral-storage": "1Gi"}, False), ({}, False)],
+)
+def test_a_pod_can_request_something_itself(requests, found):
+    assert helpers.has_pod_level_requests({"spec": {"resources": {"requests": requests}}}) is found
+    assert helpers.has_pod_level_requests({"spec": {}}) is False
+
+
+@pytest.mark.parametrize(
+    ("resources", "containers", "requests"),
+    [
+        ({"limits": {"cpu": "2"}}, {}, {"cpu": "2"}),
+        ({"limits": {"cpu": "2"}}, {"requests": {"cpu": "500m", "memory": "1Gi"}}, {"cpu": "500m", "memory": "1Gi"}),
+        ({"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}, {}, {"cpu": "1"}),
+    ],
+)
+def test_limits_of_the_pod_become_its_requests(resources, containers, requests):
+    spec = {"resources": resources, "containers": [{"name": "c", "image": "x", "resources": containers}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    assert defaults.apply(pod)["spec"]["resources"]["requests"] == requests

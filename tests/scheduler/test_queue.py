@@ -226,6 +226,16 @@ def test_pods_that_are_gone_are_dropped_on_load():
     assert [_pop(again, 0), _pop(again, 0)] == ["a", None]
 
 
+def test_pods_whose_profile_is_gone_are_dropped_on_load():
+    both = build_profiles(config({"schedulerName": "default-scheduler"}, {"schedulerName": "mine"}))
+    queue = SchedulingQueue(both)
+    pods = [pod("a", schedulerName="mine"), pod("b")]
+    for item in pods:
+        queue.add(item, 0)
+    again = SchedulingQueue.load(queue.dump(), PROFILES, pods)
+    assert [_pop(again, 0), _pop(again, 0)] == ["b", None]
+
+
 def test_it_cannot_be_dumped_with_a_pod_in_flight():
     queue = _queue(pod("a"))
     queue.pop(0)
