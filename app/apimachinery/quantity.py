@@ -143,9 +143,7 @@ def _suffix(letters: str, exponent: str) -> tuple[tuple[int, int], Format]:
         return (10, _DECIMAL[letters]), Format.DECIMAL_SI
     if letters in _BINARY:
         return (1024, _BINARY[letters]), Format.BINARY_SI
-    raise QuantityError(
-        FORM_TEXT if not set(letters) <= set("eEinumkKMGTP") else "unable to parse quantity's suffix"
-    )
+    raise QuantityError(FORM_TEXT if not set(letters) <= set("eEinumkKMGTP") else "unable to parse quantity's suffix")
 
 
 def _scaled(number: int, decimals: int, scale: tuple[int, int]) -> int:
