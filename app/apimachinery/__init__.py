@@ -1,1 +1,1 @@
-"""What every Kubernetes API needs and no kind knows (k8s.io/apimachinery): quantities, labels, errors, clock, patches, manifests."""
+"""What every Kubernetes API needs and no kind knows (k8s.io/apimachinery): quantities, labels, errors, patches."""

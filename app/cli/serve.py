@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
 
 from app.lab.library import Library
+from app.lab.service import make_pool
 from app.progress import accounts
 from app.progress.db import BadDatabaseUrl, Database
 from app.settings import Settings
@@ -41,13 +43,15 @@ def run(args: argparse.Namespace) -> int:
     except BadDatabaseUrl as error:
         print(error, file=sys.stderr)
         return 2
-    database.migrate()
-    library = Library(database, settings.exercises)
-    _say_exercises(library)
-    address = settings.public_url.rstrip("/") or _address(listener)
-    _say_address(database, address)
+    with ThreadPoolExecutor(1) as background:
+        pool = background.submit(make_pool, settings)  # the workers' imports take as long as all the rest
+        database.migrate()
+        library = Library(database, settings.exercises)
+        _say_exercises(library)
+        app = create_app(settings, database=database, library=library, pool=pool.result())
+    _say_address(database, settings.public_url.rstrip("/") or _address(listener))
     config = uvicorn.Config(
-        create_app(settings, database=database, library=library),
+        app,
         log_level="warning",
         access_log=False,  # paths hold the secrets of labs and links
         timeout_graceful_shutdown=5,

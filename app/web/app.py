@@ -14,6 +14,7 @@ from app.kubeapi.app import KubeApi
 from app.lab.api import LabApi
 from app.lab.library import Library
 from app.lab.service import LabService, make_pool
+from app.lab.workers import WorkerPool
 from app.progress.db import Database
 from app.settings import Settings
 from app.web import assets, errors
@@ -22,11 +23,17 @@ from app.web.routes import account, admin, author, grader, learner, terminal
 from app.web.security import SecurityMiddleware
 
 
-def create_app(settings: Settings, *, database: Database | None = None, library: Library | None = None) -> FastAPI:
-    """The lab's web application. Worker processes start here and end with the application's lifespan."""
+def create_app(
+    settings: Settings,
+    *,
+    database: Database | None = None,
+    library: Library | None = None,
+    pool: WorkerPool | None = None,
+) -> FastAPI:
+    """The lab's web application. Its worker processes end with the application's lifespan."""
     database = database or Database(settings.database)
     library = library or Library(database, settings.exercises)
-    pool = make_pool(settings)
+    pool = pool or make_pool(settings)
     service = LabService(database, pool, library, settings)
     lab_api = LabApi(service)
 

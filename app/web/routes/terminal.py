@@ -68,8 +68,6 @@ def _run(service: LabService, user: Any, lab_id: str, line: str, language: str) 
         return service.terminal(user, lab_id, line)
     except WorkerError:
         text = i18n.translations(language).gettext(
-            i18n.N_(
-                "This line needed too much time or memory and was stopped. The shell is as it was before it."
-            )
+            i18n.N_("This line needed too much time or memory and was stopped. The shell is as it was before it.")
         )
         return {"error": text, "prompt": service.prompt(user, lab_id)}
