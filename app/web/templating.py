@@ -99,13 +99,14 @@ def render(
 
 def _common(request: Request) -> dict[str, Any]:
     query = request.url.query
+    moved = getattr(request.state, "here", None)  # the address that the page takes for itself
     return {
         "request": request,
         "user": getattr(request.state, "user", None),
         "theme": theme_of(request),
         "nonce": request.scope.get("csp_nonce", ""),
-        "here": request.url.path + (f"?{query}" if query else ""),
-        "get_here": request.method in {"GET", "HEAD"},
+        "here": moved or request.url.path + (f"?{query}" if query else ""),
+        "get_here": moved is not None or request.method in {"GET", "HEAD"},
     }
 
 

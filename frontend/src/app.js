@@ -8,6 +8,7 @@ import { drafts } from "./drafts.js";
 import { keys } from "./keys.js";
 import { panes } from "./panes.js";
 import { refresh } from "./refresh.js";
+import { start } from "./start.js";
 
 // What a reader opened or chose stays so when the server's newer picture arrives.
 const KEPT = new Set(["open", "data-show"]);
@@ -22,6 +23,7 @@ htmx.defineExtension("morph", {
     style === "morph" ? Idiomorph.morph(target, fragment.children, morphing) : false,
 });
 
+start();
 busy();
 display();
 drafts();

@@ -1,5 +1,7 @@
 """The learner's pages: what they show, what htmx gets of them, and that they work as plain forms."""
 
+import re
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -236,3 +238,13 @@ def test_each_page_is_whole_in_each_language(guest, address, language):
 def guest_cookie(client, language):
     client.post("/preferences", data={"language": language})
     return "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar)
+
+
+def test_scripts_get_the_started_lab_without_a_redirect(site):
+    visitor = site.visitor()
+    answer = visitor.post("/learn/taint-a-node/start", {"direct": "1"})
+    assert answer.status_code == 200
+    address = re.search(r'data-address="(/lab/[^"]+)"', answer.text)[1]
+    assert visitor.get(address).status_code == 200, "the guest's session came with the page"
+    assert f'name="next" value="{address}"' in answer.text, "changing the language leads back to the lab"
+    assert visitor.get("/learn/taint-a-node/start").headers["location"] == "/learn/taint-a-node"
