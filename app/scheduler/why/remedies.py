@@ -6,22 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.apimachinery.messages import N_, Message
-from app.scheduler.why import node_facts, pod_remedies, resource_remedies
-from app.scheduler.why.model import Alternative, Blocker, Edit, Fact, Situation, node_target, pod_target
+from app.scheduler.why import actions, node_facts, pod_remedies, resource_remedies
+from app.scheduler.why.model import Alternative, Blocker, Edit, Fact, Situation
 
 _CORDON = "node.kubernetes.io/unschedulable"
 _AFFINITY = ("spec", "affinity", "nodeAffinity")
-MOST_REMOVED = 3
-"""More pods than this are not proposed to be removed for one fact."""
 
 
 def blockers(here: Situation, facts: Sequence[Fact]) -> list[Blocker]:
     """One plugin's facts about a node as blockers: each must go, and any of its alternatives removes it."""
-    found = []
     terms = [fact for fact in facts if fact.data["kind"] in {"expression", "emptyTerm", "noTerm"}]
-    for source in ("profile", "pod"):
-        if group := [fact for fact in terms if fact.data["source"] == source]:
-            found.append(Blocker("NodeAffinity", tuple(_terms(here, group, source))))
+    by_source = [[fact for fact in terms if fact.data["source"] == source] for source in ("profile", "pod")]
+    found = [Blocker("NodeAffinity", tuple(_terms(here, group))) for group in by_source if group]
     for fact in facts:
         if fact not in terms:
             remedy = _REMEDIES.get(str(fact.data["kind"]))
@@ -42,7 +38,7 @@ def toleration(here: Situation, taint: Mapping[str, Any]) -> Edit:
         {"taint": node_facts.taint_text(taint)},
     )
     step = {"op": "append", "path": ["spec", "tolerations"], "value": value}
-    return Edit("addToleration", pod_target(here.pod.key), message, (step,))
+    return actions.pod_edit(here, "addToleration", message, step)
 
 
 def untaint(here: Situation, taint: Mapping[str, Any]) -> Edit:
@@ -53,17 +49,10 @@ def untaint(here: Situation, taint: Mapping[str, Any]) -> Edit:
     )
     same = [item for item in here.node.taints if all((item.get(name) or "") == taint[name] for name in _TAINT)]
     steps = tuple({"op": "drop", "path": ["spec", "taints"], "value": item} for item in same)
-    return Edit("removeTaint", node_target(here.node.name), message, steps)
+    return actions.node_edit(here.node.name, "removeTaint", message, *steps)
 
 
 _TAINT = ("key", "value", "effect")
-
-
-def label_node(node: str, key: str, value: str) -> Edit:
-    """Give the node a label, or another value for it."""
-    message = Message(N_("Label {node} with {key}={value}."), {"node": node, "key": key, "value": value})
-    step = {"op": "set", "path": ["metadata", "labels", key], "value": value}
-    return Edit("labelNode", node_target(node), message, (step,))
 
 
 def _cordoned(here: Situation, _fact: Fact) -> Iterator[Alternative]:
@@ -77,7 +66,7 @@ def _uncordon(here: Situation) -> Edit:
     born = [taint for taint in here.node.taints if taint.get("key") == _CORDON]
     steps += [{"op": "drop", "path": ["spec", "taints"], "value": taint} for taint in born]
     message = Message(N_("Uncordon {node}."), {"node": here.node.name})
-    return Edit("uncordon", node_target(here.node.name), message, tuple(steps))
+    return actions.node_edit(here.node.name, "uncordon", message, *steps)
 
 
 def _taint(here: Situation, fact: Fact) -> Iterator[Alternative]:
@@ -91,7 +80,7 @@ def _taint(here: Situation, fact: Fact) -> Iterator[Alternative]:
 def _node_name(here: Situation, _fact: Fact) -> Iterator[Alternative]:
     message = Message(N_("Take spec.nodeName out of the pod."))
     step = {"op": "unset", "path": ["spec", "nodeName"]}
-    yield (Edit("removeNodeName", pod_target(here.pod.key), message, (step,)),)
+    yield (actions.pod_edit(here, "removeNodeName", message, step),)
 
 
 def _selector(here: Situation, fact: Fact) -> Iterator[Alternative]:
@@ -103,23 +92,24 @@ def _selector(here: Situation, fact: Fact) -> Iterator[Alternative]:
     else:
         message = Message(N_("Set {key}: {value} in the pod's nodeSelector."), {"key": key, "value": value})
         step = {"op": "set", "path": path, "value": value}
-    yield (Edit("changeNodeSelector", pod_target(here.pod.key), message, (step,)),)
-    yield (label_node(here.node.name, key, wanted),)
+    yield (actions.pod_edit(here, "changeNodeSelector", message, step),)
+    if actions.can_label(here.node.labels, key):
+        yield (actions.label_node(here.node.name, key, wanted),)
 
 
-def _terms(here: Situation, facts: Sequence[Fact], source: str) -> Iterator[Alternative]:
+def _terms(here: Situation, facts: Sequence[Fact]) -> Iterator[Alternative]:
     """Satisfy one of the terms, whichever; or lift the requirement."""
     by_term: dict[int, list[Fact]] = {}
     for fact in facts:
         if fact.data["kind"] == "expression":
             by_term.setdefault(fact.data["term"], []).append(fact)
-    if source == "pod":
+    if facts[0].data["source"] == "pod":
         for index, failing in sorted(by_term.items(), key=lambda item: len(item[1])):
             if edits := _drop_expressions(here, index, failing):
                 yield edits
         message = Message(N_("Take the required node affinity out of the pod."))
         step = {"op": "unset", "path": [*_AFFINITY, node_facts.REQUIRED]}
-        yield (Edit("removeNodeAffinity", pod_target(here.pod.key), message, (step,)),)
+        yield (actions.pod_edit(here, "removeNodeAffinity", message, step),)
     for failing in sorted(by_term.values(), key=len):
         if edits := _label_for(here, failing):
             yield edits
@@ -141,7 +131,7 @@ def _drop_expressions(here: Situation, index: int, failing: Iterable[Fact]) -> A
         )
         path = [*_AFFINITY, node_facts.REQUIRED, "nodeSelectorTerms", index, field]
         step = {"op": "drop", "path": path, "value": expression}
-        edits.append(Edit("dropExpression", pod_target(here.pod.key), message, (step,)))
+        edits.append(actions.pod_edit(here, "dropExpression", message, step))
     return tuple(edits)
 
 
@@ -149,39 +139,36 @@ def _label_for(here: Situation, failing: Iterable[Fact]) -> Alternative:
     """Labels with which every failing expression holds; nothing where labels cannot do it."""
     edits = []
     for fact in failing:
-        edit = label_for(here.node.name, fact.data["expression"]) if fact.data["field"] == "matchExpressions" else None
+        edit = label_for(here, fact.data["expression"]) if fact.data["field"] == "matchExpressions" else None
         if edit is None:
             return ()
         edits.append(edit)
     return tuple(edits)
 
 
-def label_for(node: str, expression: Mapping[str, Any]) -> Edit | None:
+def label_for(here: Situation, expression: Mapping[str, Any]) -> Edit | None:
     """The label with which the expression holds on the node, or None where it would be a guess."""
-    key, values = str(expression.get("key")), list(expression.get("values") or ())
+    node, key, values = here.node.name, str(expression.get("key")), list(expression.get("values") or ())
+    if not actions.can_label(here.node.labels, key):
+        return None
     match expression.get("operator"):
         case "In" if values:
-            return label_node(node, key, str(values[0]))
+            return actions.label_node(node, key, str(values[0]))
         case "Exists":
-            return label_node(node, key, "true")
+            return actions.label_node(node, key, "true")
         case "NotIn" | "DoesNotExist":
-            return _unlabel(node, key)
+            return actions.unlabel_node(node, key)
         case "Gt" | "Lt" as operator if len(values) == 1 and str(values[0]).lstrip("+-").isdecimal():
-            return label_node(node, key, str(int(values[0]) + (1 if operator == "Gt" else -1)))
+            return actions.label_node(node, key, str(int(values[0]) + (1 if operator == "Gt" else -1)))
     return None
-
-
-def _unlabel(node: str, key: str) -> Edit:
-    message = Message(N_("Take the label {key} off {node}."), {"key": key, "node": node})
-    return Edit("unlabelNode", node_target(node), message, ({"op": "unset", "path": ["metadata", "labels", key]},))
 
 
 def _host_port(here: Situation, fact: Fact) -> Iterator[Alternative]:
     steps = list(_port_steps(here, fact.data["port"], fact.data["protocol"]))
     if steps and not here.pod.spec.get("hostNetwork"):
         message = Message(N_("Do without host port {port} in the pod."), {"port": fact.data["port"]})
-        yield (Edit("removeHostPort", pod_target(here.pod.key), message, tuple(steps)),)
-    yield from pod_remedies.removal(fact.data["pods"])
+        yield (actions.pod_edit(here, "removeHostPort", message, *steps),)
+    yield from actions.removal(here, fact.data["pods"])
 
 
 def _port_steps(here: Situation, number: int, protocol: str) -> Iterator[Mapping[str, Any]]:
@@ -205,5 +192,5 @@ _REMEDIES: Mapping[str, Callable[[Situation, Fact], Iterator[Alternative]]] = {
     "existingAntiAffinity": pod_remedies.existing_anti_affinity,
     "noDomain": pod_remedies.no_domain,
     "skew": pod_remedies.skew,
-    "inUse": lambda _here, fact: pod_remedies.removal(fact.data["pods"]),
+    "inUse": lambda here, fact: actions.removal(here, fact.data["pods"]),
 }
