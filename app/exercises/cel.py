@@ -77,19 +77,36 @@ def _quantity(text: object) -> float:
 
 
 @lru_cache(maxsize=512)
-def compiled(expression: str) -> Any:
-    """The compiled expression. CompileError when it is no condition."""
+def program(expression: str) -> Any:
+    """The compiled expression, whatever it gives. Raises CompileError."""
     try:
-        program = _environment().compile(expression)
+        return _environment().compile(expression)
     except RuntimeError as error:
         found = _PLACE.search(str(error))
         if found is None:
             raise CompileError(str(error).partition("\n")[0], 1, 1) from error
         raise CompileError(found[3], int(found[1]), int(found[2])) from error
-    kind = str(program.return_type())
+
+
+def compiled(expression: str) -> Any:
+    """The compiled condition. CompileError also when it is none."""
+    condition = program(expression)
+    kind = str(condition.return_type())
     if kind not in {"BOOL", "DYN"}:
         raise CompileError(f"the expression gives {kind.lower()}, not true or false", 1, 1)
-    return program
+    return condition
+
+
+def shown(expression: str, variables: Mapping[str, Any]) -> str:
+    """What an expression tells of an object: a text, or the texts of a list with commas; empty where it cannot."""
+    try:
+        value = program(expression).eval(data=dict(variables))
+    except RuntimeError:  # what cannot be told is not told: the verdict does not depend on it
+        return ""
+    if str(value.type()) == "ERROR":
+        return ""
+    told = value.plain_value() if hasattr(value, "plain_value") else value.value()
+    return ", ".join(str(item) for item in told) if isinstance(told, list | tuple) else str(told)
 
 
 def evaluate(expression: str, variables: Mapping[str, Any]) -> Answer:

@@ -25,10 +25,10 @@ class Context:
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict in sentences: what was looked for, what was found, where."""
+    """A verdict in sentences: what was looked for (None: the check's own sentence says it), what was found, where."""
 
     passed: bool
-    looked_for: Message
+    looked_for: Message | None
     found: Message
     where: Message
 

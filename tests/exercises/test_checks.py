@@ -51,6 +51,16 @@ OBJECT = {
         [making.pod("bee")],
         (False, "“affinity” is not there"),
     ),
+    "an author's own words for what is there": (
+        bee(expect="false", shows='[self.status.phase, "image " + self.spec.containers[0].image]'),
+        [making.pod("bee")],
+        (False, "Running, image nginx"),
+    ),
+    "what cannot be shown spoils nothing": (
+        bee(expect="true", shows="self.spec.nope"),
+        [making.pod("bee")],
+        (True, "nothing"),
+    ),
     "an object that is not there": (bee(expect="true"), [], (False, "it is not there")),
     "an object that must be gone": (bee(absent=True), [], (True, "it is gone")),
     "an object that is still there": (bee(absent=True), [making.pod("bee")], (False, "it is there")),

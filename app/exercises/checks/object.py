@@ -29,6 +29,8 @@ class Spec(Strict):
     name: ObjectName
     namespace: ObjectName = "default"
     expect: Expression | None = None
+    shows: Expression | None = None
+    """What the learner is told to be there: CEL that gives a text or a list of texts, on the same variables."""
     absent: bool = False
 
 
@@ -36,14 +38,13 @@ def run(spec: Spec, context: Context) -> Finding:
     """Look the object up and evaluate the condition."""
     client = context.cluster.client
     found = client.find(spec.kind, spec.name, spec.namespace)
-    where, facts = _where(spec), {"kind": spec.kind, "name": spec.name}
+    where = _where(spec)
     if spec.absent:
-        looked_for = Message(N_("no {kind} {name}"), facts)
+        looked_for = Message(N_("no {kind} {name}"), {"kind": spec.kind, "name": spec.name})
         answer = Message(N_("it is there"), {}) if found else Message(N_("it is gone"), {})
         return Finding(found is None, looked_for, answer, where)
-    looked_for = Message(N_("{kind} {name} as this check describes it"), facts)
     if found is None:
-        return Finding(passed=False, looked_for=looked_for, found=Message(N_("it is not there"), {}), where=where)
+        return Finding(passed=False, looked_for=None, found=Message(N_("it is not there"), {}), where=where)
     variables: dict[str, Any] = {
         "self": found,
         "before": context.start.client.find(spec.kind, spec.name, spec.namespace),
@@ -54,7 +55,12 @@ def run(spec: Spec, context: Context) -> Finding:
         answer_of = cel.evaluate(spec.expect or "", variables)
     except (cel.EvaluationError, cel.CompileError) as error:
         raise NotGraded(str(error)) from error
-    return Finding(answer_of.value, looked_for, _found(answer_of, found, spec.expect or ""), where)
+    if spec.shows:
+        told = cel.shown(spec.shows, variables)
+        return Finding(
+            answer_of.value, None, Message("{told}", {"told": told}) if told else Message(N_("nothing")), where
+        )
+    return Finding(answer_of.value, None, _found(answer_of, found, spec.expect or ""), where)
 
 
 def _found(answer: cel.Answer, obj: Object, expression: str) -> Message:
@@ -109,3 +115,9 @@ def faults(spec: Spec) -> Iterator[Fault]:
         except cel.CompileError as error:
             message = Message(N_("This CEL expression is wrong: {problem}"), {"problem": error.text})
             yield Fault("expect", message, None, error.line, error.column)
+    if spec.shows is not None:
+        try:
+            cel.program(spec.shows)
+        except cel.CompileError as error:
+            message = Message(N_("This CEL expression is wrong: {problem}"), {"problem": error.text})
+            yield Fault("shows", message, None, error.line, error.column)
