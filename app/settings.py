@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 
 from pydantic import AliasChoices, Field
@@ -18,9 +17,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="CKA_LAB_", extra="ignore", populate_by_name=True)
 
-    home: Path = Field(
-        default=ROOT / "var", description="Folder for the SQLite database and generated secrets."
-    )
+    home: Path = Field(default=ROOT / "var", description="Folder for the SQLite database.")
     database_url: str = Field(
         default="",
         validation_alias=AliasChoices("database_url", "DATABASE_URL"),
@@ -29,14 +26,8 @@ class Settings(BaseSettings):
     exercises: Path = Field(default=ROOT / "exercises", description="Folder with the exercises' YAML files.")
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    public_url: str = Field(
-        default="", description="Address that people type, where it differs from host and port."
-    )
+    public_url: str = Field(default="", description="Address that people type, where it differs from host and port.")
     language: str = Field(default="en", description="Language of visitors who state none: `en` or `ko`.")
-    secret_key: str = Field(
-        default="",
-        description="Signs cookies. Empty: generated on the first start and kept in the home folder.",
-    )
     guests: bool = Field(default=True, description="Whether people may start without an account.")
     workers: int = Field(
         default_factory=lambda: max(2, os.cpu_count() or 2),
@@ -44,40 +35,17 @@ class Settings(BaseSettings):
         le=64,
         description="Worker processes; each serves one interaction at a time.",
     )
-    worker_memory_mb: int = Field(
-        default=1024, ge=256, description="Address space of a worker process, in MiB."
-    )
-    worker_deadline: float = Field(
-        default=10.0, gt=0, description="Seconds until a worker that hangs is killed."
-    )
+    worker_memory_mb: int = Field(default=1024, ge=256, description="Address space of a worker process, in MiB.")
+    worker_deadline: float = Field(default=10.0, gt=0, description="Seconds until a worker that hangs is killed.")
     worker_cpu: int = Field(default=8, ge=1, description="CPU seconds that one interaction may use.")
-    worker_wait: float = Field(
-        default=10.0, gt=0, description="Seconds to wait for a free worker before 503."
-    )
+    worker_wait: float = Field(default=10.0, gt=0, description="Seconds to wait for a free worker before 503.")
     max_body: int = Field(default=16 * 1024 * 1024, ge=65536, description="Largest request body, in bytes.")
-    labs_per_user: int = Field(
-        default=200, ge=1, description="Labs that one person may have; the oldest end first."
-    )
+    labs_per_user: int = Field(default=200, ge=1, description="Labs that one person may have; the oldest end first.")
 
     @property
     def database(self) -> str:
         """The database's address, the default filled in."""
         return self.database_url or f"sqlite:///{self.home / 'lab.db'}"
-
-    def load_secret(self) -> str:
-        """The key that signs cookies: the setting, else `secret` in the home folder, made on first use (mode 600)."""
-        if self.secret_key:
-            return self.secret_key
-        self.home.mkdir(parents=True, exist_ok=True)
-        path = self.home / "secret"
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return path.read_text().strip()
-        with os.fdopen(descriptor, "w") as file:
-            key = secrets.token_urlsafe(48)
-            file.write(key)
-        return key
 
 
 def table() -> str:

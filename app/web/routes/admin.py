@@ -30,7 +30,7 @@ router = APIRouter(prefix="/admin")
 Administrator = Annotated[User, Depends(require(Role.ADMINISTRATOR))]
 _PER_PAGE = 50
 _NAME_MISSING = N_("Write the group's name here.")
-_SECRET = frozenset({"secret_key", "database_url"})
+_SECRET = frozenset({"database_url"})
 """Settings whose values may hold a credential."""
 
 
