@@ -48,6 +48,15 @@ class Situation:
 
 
 @dataclass(frozen=True)
+class Working:
+    """How a raw score comes about; `score` is the result of that working, and the plugin's."""
+
+    message: Message
+    score: int
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Edit:
     """One thing that a person could do.
 
