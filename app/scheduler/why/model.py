@@ -128,7 +128,7 @@ def pod_target(key: str) -> str:
     return f"Pod {key}"
 
 
-def shown(names: Sequence[str]) -> str:
-    """The first few names and how many more there are; the places of a sentence never hold a long list."""
-    rest = len(names) - SHOWN
+def shown(names: Sequence[str], total: int | None = None) -> str:
+    """The first few names and how many more of `total` there are; a sentence never holds a long list."""
+    rest = (len(names) if total is None else total) - SHOWN
     return ", ".join(names[:SHOWN]) + (f" (+{rest})" if rest > 0 else "")

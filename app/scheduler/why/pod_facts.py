@@ -31,7 +31,9 @@ class Neighbours:
 
 
 def means(term: AffinityTerm, pod: PodInfo, snapshot: Snapshot) -> bool:
-    """Whether a term speaks of a pod."""
+    """Whether a term speaks of a pod; a namespace's labels are looked up only where they matter."""
+    if pod.namespace in term.namespaces:
+        return term.selector.matches(pod.labels)
     return term.matches(pod.namespace, pod.labels, snapshot.namespace_labels(pod.namespace))
 
 

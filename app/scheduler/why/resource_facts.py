@@ -10,7 +10,7 @@ from app.apimachinery.quantity import ONE, Format, Quantity, from_milli
 from app.scheduler.framework.amounts import CPU, MEMORY
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.resource_scoring import is_extended
-from app.scheduler.why.model import Fact, Situation, shown
+from app.scheduler.why.model import SHOWN, Fact, Situation, shown
 
 _PLUGIN = "NodeResourcesFit"
 _FIRST = (CPU, MEMORY, "ephemeral-storage")
@@ -71,7 +71,7 @@ def _lack(here: Situation, name: str, asked: int, capacity: int, used: int) -> F
         "free": amount(name, free),
         "capacity": amount(name, capacity),
         "missing": amount(name, asked - free),
-        "holders": shown([f"{key} {amount(name, each)}" for key, each in held]),
+        "holders": shown([f"{key} {amount(name, each)}" for key, each in held[:SHOWN]], len(held)),
     }
     return Fact(_PLUGIN, here.node.name, _lack_message(data, facts), data)
 

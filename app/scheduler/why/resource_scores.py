@@ -8,6 +8,7 @@ from typing import Any
 
 from app.apimachinery.messages import N_, Message
 from app.scheduler.framework import amounts
+from app.scheduler.framework.amounts import Amounts
 from app.scheduler.framework.helpers import shape_score
 from app.scheduler.framework.interface import MAX_NODE_SCORE, Plugin
 from app.scheduler.framework.resource_scoring import Usage, read_resources, usages
@@ -21,7 +22,7 @@ def fit(here: Situation, plugin: Plugin) -> Working:
     strategy: Mapping[str, Any] = plugin.args.get("scoringStrategy") or {}
     kind = str(strategy.get("type") or "LeastAllocated")
     resources = read_resources(strategy.get("resources"), "scoringStrategy.resources")
-    wanted = amounts.scoring_amounts(here.pod.pod, true_requests=False)
+    wanted = _wanted(here, true_requests=False)
     found = usages(here.node, wanted, resources, true_requests=False)
     if kind == "RequestedToCapacityRatio":
         return _ratio((strategy.get("requestedToCapacityRatio") or {}).get("shape") or (), found)
@@ -31,6 +32,15 @@ def fit(here: Situation, plugin: Plugin) -> Working:
     steps.append(text)
     message = Message(N_("{strategy}: {steps}"), {"strategy": kind, "steps": "; ".join(steps)})
     return Working(message, total, {"strategy": kind, "steps": steps})
+
+
+def _wanted(here: Situation, *, true_requests: bool) -> Amounts:
+    """What scoring counts of the pod; the same for all nodes."""
+    key = f"wanted {true_requests}"
+    found: Amounts | None = here.memo.get(key)
+    if found is None:
+        found = here.memo[key] = amounts.scoring_amounts(here.pod.pod, true_requests=true_requests)
+    return found
 
 
 def _of_one(kind: str, usage: Usage) -> tuple[int, str]:
@@ -77,7 +87,7 @@ def _ratio(points: Sequence[Mapping[str, Any]], found: Sequence[Usage]) -> Worki
 def balanced(here: Situation, plugin: Plugin) -> Working:
     """How alike the shares in use would be (plugins/noderesources/balanced_allocation.go)."""
     resources = read_resources(plugin.args.get("resources"), "resources")
-    wanted = amounts.scoring_amounts(here.pod.pod, true_requests=True)
+    wanted = _wanted(here, true_requests=True)
     found = usages(here.node, wanted, resources, true_requests=True)
     shares = [min(usage.requested / usage.allocatable, 1.0) for usage in found]
     steps = [

@@ -31,20 +31,28 @@ def explain(attempt: Attempt) -> dict[str, list[Fact]]:
     """
     plugins: Mapping[str, Plugin] = {plugin.NAME: plugin for plugin in attempt.framework.at("score")}
     feasible = [attempt.state.snapshot.nodes[name] for name in attempt.feasible]
+    ranges = {
+        score.plugin: (min(score.raw.values()), max(score.raw.values()))
+        for score in attempt.scores
+        if isinstance(plugins[score.plugin], NormalizeScorePlugin)
+    }
     memo: dict[str, Any] = {"feasible": feasible}
     found: dict[str, list[Fact]] = {}
     for node in feasible if attempt.scores else ():
         here = Situation(attempt.framework, attempt.state, attempt.pod, node, memo)
-        found[node.name] = [_fact(here, plugins[score.plugin], score) for score in attempt.scores]
+        found[node.name] = [
+            _fact(here, plugins[score.plugin], score, ranges.get(score.plugin)) for score in attempt.scores
+        ]
     return found
 
 
-def _fact(here: Situation, plugin: Plugin, score: PluginScore) -> Fact:
+def _fact(here: Situation, plugin: Plugin, score: PluginScore, bounds: tuple[int, int] | None) -> Fact:
+    """`bounds` are the least and the largest raw score, where the plugin scales."""
     name = here.node.name
     known = WORKINGS.get(score.plugin)
     raw = score.raw[name]
     working = known(here, plugin) if known else Working(Message(N_("it gives {raw}"), {"raw": raw}), raw)
-    scaling = _scaling(score, name) if isinstance(plugin, NormalizeScorePlugin) else None
+    scaling = None if bounds is None else _scaling(score, name, *bounds)
     facts = {
         "plugin": score.plugin,
         "working": working.message,
@@ -71,10 +79,9 @@ def _fact(here: Situation, plugin: Plugin, score: PluginScore) -> Fact:
     return Fact(score.plugin, name, message, data)
 
 
-def _scaling(score: PluginScore, node: str) -> str:
+def _scaling(score: PluginScore, node: str, least: int, most: int) -> str:
     """How the raw score became 0…100; every plugin has its own way."""
     raw, normalized = score.raw[node], score.normalized[node]
-    least, most = min(score.raw.values()), max(score.raw.values())
     if score.plugin == "InterPodAffinity" and most > least:
         return f"{MAX_NODE_SCORE} * ({raw} - {least}) / ({most} - {least}) = {normalized}"
     if score.plugin == "TaintToleration" and most:
