@@ -15,8 +15,9 @@ spread constraints go by; without it only nodes and the flush wake pods that suc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any
 
 from app.apimachinery.clock import MINUTE, SECOND, Instant, Micros
@@ -104,6 +105,7 @@ class SchedulingQueue:
         self._queues: dict[str, dict[str, QueuedPod]] = {ACTIVE: {}, BACKOFF: {}, UNSCHEDULABLE: {}}
         self._in_flight: dict[str, tuple[QueuedPod, list[Happening]]] = {}
         self._sequence = 0
+        self._heap: list[tuple[tuple[int, ...], int, QueuedPod]] = []
 
     @classmethod
     def load(
@@ -129,7 +131,7 @@ class SchedulingQueue:
             for entry in entries:
                 pod = found.get((entry["pod"], entry["uid"]))
                 if pod is not None and pod.scheduler_name in profiles:
-                    queue._queues[name][pod.key] = QueuedPod.from_json(entry, pod)
+                    queue._put(name, QueuedPod.from_json(entry, pod))
         return queue
 
     def dump(self) -> dict[str, Any]:
@@ -185,7 +187,9 @@ class SchedulingQueue:
             return
         for name in (ACTIVE, BACKOFF):
             if info.key in self._queues[name]:
-                self._queues[name][info.key].pod = info
+                entry = self._queues[name][info.key]
+                entry.pod = info
+                self._put_in_order(name, entry)
                 return
         waiting = self._queues[UNSCHEDULABLE].get(info.key)
         if waiting is None:
@@ -211,9 +215,7 @@ class SchedulingQueue:
     def pop(self, now: Instant) -> QueuedPod | None:
         """The next pod to try, which is in flight then; None when there is none at this instant."""
         self.flush(now)
-        entry = self._first(ACTIVE, lambda _: True)
-        if entry is None:
-            entry = self._first(BACKOFF, lambda waiting: not waiting.errors)
+        entry = self._first_active() or self._first_backing_off()
         if entry is None:
             return None
         entry.attempts += 1
@@ -221,12 +223,21 @@ class SchedulingQueue:
         self._in_flight[entry.pod.key] = (entry, [])
         return entry
 
-    def _first(self, name: str, wanted: Callable[[QueuedPod], bool]) -> QueuedPod | None:
-        entries = [entry for entry in self._queues[name].values() if wanted(entry)]
+    def _first_active(self) -> QueuedPod | None:
+        """The active pod whose turn it is; what the heap holds of pods that left or changed is dropped."""
+        active = self._queues[ACTIVE]
+        while self._heap:
+            order, _, entry = heappop(self._heap)
+            if active.get(entry.pod.key) is entry and self._order(entry) == order:
+                return active.pop(entry.pod.key)
+        return None
+
+    def _first_backing_off(self) -> QueuedPod | None:
+        entries = [entry for entry in self._queues[BACKOFF].values() if not entry.errors]
         if not entries:
             return None
         first = min(entries, key=self._order)
-        return self._queues[name].pop(first.pod.key)
+        return self._queues[BACKOFF].pop(first.pod.key)
 
     def _order(self, entry: QueuedPod) -> tuple[int, ...]:
         framework = self._profiles[entry.pod.scheduler_name]
@@ -382,4 +393,9 @@ class SchedulingQueue:
         for entries in self._queues.values():
             entries.pop(entry.pod.key, None)
         self._queues[name][entry.pod.key] = entry
+        self._put_in_order(name, entry)
         return name
+
+    def _put_in_order(self, name: str, entry: QueuedPod) -> None:
+        if name == ACTIVE:
+            heappush(self._heap, (self._order(entry), entry.sequence, entry))

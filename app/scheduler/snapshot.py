@@ -67,7 +67,7 @@ class Snapshot:
             elif kind in LISTED:
                 listed[str(kind)][meta.key_of(obj)] = obj
         nodes = {name: NodeInfo.of(node, pods.get(name, ())) for name, node in found.items()}
-        return Snapshot(nodes, nominated, listed, _images(nodes.values()))
+        return Snapshot(nodes, nominated, listed, image_states(nodes.values()))
 
     def assume(self, pod: Object, node: str) -> Snapshot:
         """The snapshot after the pod was placed on the node, and without its nomination."""
@@ -89,7 +89,7 @@ class Snapshot:
         return {HOSTNAME_LABEL: namespace, **(meta.labels_of(found) if found else {})}
 
 
-def _images(nodes: Iterable[NodeInfo]) -> dict[str, dict[str, ImageState]]:
+def image_states(nodes: Iterable[NodeInfo]) -> dict[str, dict[str, ImageState]]:
     """Image states by node and name (cache.go: addNodeImageStates); the first node that lists one tells its size."""
     sizes: dict[str, int] = {}
     holders: dict[str, set[str]] = {}

@@ -63,6 +63,11 @@ class HostPortInfo:
             for used_ip, used_protocol, used_number in self._used
         )
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no port is taken."""
+        return not self._used
+
     def copy(self) -> HostPortInfo:
         """An independent copy."""
         return HostPortInfo(self._used)

@@ -35,6 +35,11 @@ class Plugin:
     """A plugin with its decoded arguments (an empty mapping for the defaults) and the feature gates that are on."""
 
     NAME: ClassVar[str]
+    LOCAL: ClassVar[bool] = False
+    """Whether filter and score look at nothing but the pod and what `Cache.shape` tells of one node."""
+
+    READS_LABELS: ClassVar[bool] = False
+    """Whether a LOCAL plugin that has something to do looks at a node's name and labels, too."""
 
     def __init__(self, args: Mapping[str, Any], gates: frozenset[str] = frozenset()) -> None:
         self.args = args

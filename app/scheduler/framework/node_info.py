@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from app.apimachinery import meta
 from app.apimachinery.meta import Object
@@ -44,12 +44,18 @@ class NodeInfo:
         kept = _known.get(id(node))
         if kept is not None and kept.node is node and _same(kept.pods, pods):
             return kept
-        found = NodeInfo(node)
-        for pod in pods:
-            found.add_pod(pod)
+        found = NodeInfo.with_pods(node, pods)
         if len(_known) >= _KEPT:
             _known.clear()
         _known[id(node)] = found
+        return found
+
+    @staticmethod
+    def with_pods(node: Object, pods: Iterable[PodInfo]) -> NodeInfo:
+        """The node with these pods, worked out anew."""
+        found = NodeInfo(node)
+        for pod in pods:
+            found.add_pod(pod)
         return found
 
     @property

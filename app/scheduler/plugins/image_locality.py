@@ -16,6 +16,7 @@ class ImageLocality(Plugin):
     """Scores by the bytes that need not be pulled, scaled by how widespread the image is."""
 
     NAME = "ImageLocality"
+    LOCAL = True
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """0 below 23 MiB, 100 above 1000 MiB a container."""

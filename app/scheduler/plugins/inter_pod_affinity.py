@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from app.scheduler.framework.interface import MAX_NODE_SCORE, ArgsError, Plugin,
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.framework.status import SKIP, Status, unresolvable, unschedulable
+from app.scheduler.framework.tracking import Domains
 from app.scheduler.snapshot import Snapshot
 
 _AFFINITY = unresolvable("node(s) didn't match pod affinity rules")
@@ -38,20 +39,22 @@ class _FilterState:
         return _FilterState(dict(self.existing), dict(self.affinity), dict(self.anti_affinity))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _ScoreState:
-    """Topology key → value → sum of weights."""
+    """Topology key → value → sum of weights, and how many terms were added up."""
 
     weights: dict[str, dict[str, int]] = field(default_factory=dict)
+    terms: int = 0
 
     def clone(self) -> _ScoreState:
-        return self
+        return _ScoreState({key: dict(values) for key, values in self.weights.items()}, self.terms)
 
-    def add(self, term: AffinityTerm, node: NodeInfo, weight: int) -> None:
+    def add(self, term: AffinityTerm, node: NodeInfo, weight: int, change: int) -> None:
         value = node.labels.get(term.topology_key)
         if value is not None:
             values = self.weights.setdefault(term.topology_key, {})
-            values[value] = values.get(value, 0) + weight
+            values[value] = values.get(value, 0) + weight * change
+            self.terms += change
 
 
 class InterPodAffinity(Plugin):
@@ -122,28 +125,41 @@ class InterPodAffinity(Plugin):
         found = _ScoreState()
         for node in state.snapshot.nodes.values():
             for other in node.pods if speaks else node.pods_with_affinity:
-                self._weigh(found, pod, other, node, state.snapshot)
-        if not found.weights:
+                self.weigh(found, pod, other, node, state.snapshot)
+        if not found.terms:
             return SKIP
         state.write(f"PreScore{self.NAME}", found)
         return None
 
-    def _weigh(self, found: _ScoreState, pod: PodInfo, other: PodInfo, node: NodeInfo, snapshot: Snapshot) -> None:
+    def weigh(
+        self,
+        found: _ScoreState,
+        pod: PodInfo,
+        other: PodInfo,
+        node: NodeInfo,
+        snapshot: Snapshot,
+        change: int = 1,
+    ) -> None:
         """What one running pod adds: this pod's preferences of it, and its own of this pod (processExistingPod)."""
         for terms, sign in ((pod.preferred_affinity, 1), (pod.preferred_anti_affinity, -1)):
             for term in terms:
                 if _means(term, other, snapshot):
-                    found.add(term, node, sign * term.weight)
+                    found.add(term, node, sign * term.weight, change)
         if not other.has_affinity:
             return
         if self._hard_weight > 0:
             for term in other.required_affinity:
                 if _means(term, pod, snapshot):
-                    found.add(term, node, self._hard_weight)
+                    found.add(term, node, self._hard_weight, change)
         for terms, sign in ((other.preferred_affinity, 1), (other.preferred_anti_affinity, -1)):
             for term in terms:
                 if _means(term, pod, snapshot):
-                    found.add(term, node, sign * term.weight)
+                    found.add(term, node, sign * term.weight, change)
+
+    def track(self, state: CycleState, pod: PodInfo) -> _Tracker:
+        """Follow the counts and weights by topology."""
+        speaks = bool(pod.preferred_affinity or pod.preferred_anti_affinity)
+        return _Tracker(self, state, pod, scores=speaks or not self._ignore_preferred)
 
     def score(self, state: CycleState, _pod: PodInfo, node: NodeInfo) -> int:
         """Sum over the node's topologies."""
@@ -164,6 +180,58 @@ class InterPodAffinity(Plugin):
             ClusterEventWithHint(ClusterEvent(events.POD, pods), _after_pod),
             ClusterEventWithHint(ClusterEvent(events.NODE, Action.ADD | Action.UPDATE_NODE_LABEL), _after_node),
         )
+
+
+class _Tracker:
+    """Counts and weights that pods are added to and taken from. `state` keeps the counts for the filter."""
+
+    def __init__(self, plugin: InterPodAffinity, state: CycleState, pod: PodInfo, *, scores: bool) -> None:
+        self._plugin, self._pod, self._snapshot, self._scores = plugin, pod, state.snapshot, scores
+        found = state.read(plugin.NAME, _FilterState)
+        self._counts = found if found is not None else _FilterState({}, {}, {})
+        state.write(plugin.NAME, self._counts)
+        state.skip_filter.discard(plugin.NAME)
+        self._weights = _ScoreState()
+        for node in state.snapshot.nodes.values() if scores else ():
+            for other in node.pods:
+                plugin.weigh(self._weights, pod, other, node, state.snapshot)
+        terms = (*pod.required_affinity, *pod.required_anti_affinity)
+        self._keys = {term.topology_key for term in terms} | self._counted_keys()
+        self._domains = Domains(state.snapshot.nodes, self._keys)
+
+    def _counted_keys(self) -> set[str]:
+        return {key for key, _ in self._counts.existing} | self._weights.weights.keys()
+
+    def place(self, node: NodeInfo) -> Hashable:
+        found: list[Hashable] = []
+        for key in self._keys:
+            value = node.labels.get(key)
+            if value is None or not self._domains.has_many(key):
+                found.append(value)
+                continue
+            pair, counts = (key, value), self._counts
+            found.append(pair in counts.existing)
+            found.append(pair in counts.affinity)
+            found.append(pair in counts.anti_affinity)
+            found.append(self._weights.weights.get(key, {}).get(value, 0))
+        return tuple(found)
+
+    def count(self, other: PodInfo, node: NodeInfo, sign: int) -> Iterable[str] | None:
+        pod, snapshot, counts = self._pod, self._snapshot, self._counts
+        _count_anti_affinity(counts.existing, other.required_anti_affinity, pod, node, snapshot, sign)
+        _count_affinity(counts.affinity, pod.required_affinity, other, node, snapshot, sign)
+        _count_anti_affinity(counts.anti_affinity, pod.required_anti_affinity, other, node, snapshot, sign)
+        if self._scores:
+            self._plugin.weigh(self._weights, pod, other, node, snapshot, sign)
+        if other.has_affinity and not self._counted_keys() <= self._keys:
+            return None
+        return [name for key in self._keys for name in self._domains.neighbours(key, node)]
+
+    def prepare_scores(self, state: CycleState, _groups: Sequence[tuple[NodeInfo, int]]) -> bool:
+        if not self._scores or not self._weights.terms:
+            return False
+        state.write(f"PreScore{self._plugin.NAME}", self._weights)
+        return True
 
 
 def _means(term: AffinityTerm, pod: PodInfo, snapshot: Snapshot) -> bool:

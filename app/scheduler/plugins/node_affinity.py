@@ -28,6 +28,8 @@ class NodeAffinity(Plugin):
     """Required terms and nodeSelector filter, preferred terms score; `addedAffinity` does both for all pods."""
 
     NAME = "NodeAffinity"
+    LOCAL = True
+    READS_LABELS = True
 
     def __init__(self, args: Mapping[str, Any], gates: frozenset[str] = frozenset()) -> None:
         super().__init__(args, gates)

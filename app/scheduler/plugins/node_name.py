@@ -19,6 +19,7 @@ class NodeName(Plugin):
     """Compares spec.nodeName."""
 
     NAME = "NodeName"
+    LOCAL = True
 
     def filter(self, _state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Turn down every node but the named one."""

@@ -21,6 +21,7 @@ class NodePorts(Plugin):
     """Turns down nodes where a wanted host port is taken."""
 
     NAME = "NodePorts"
+    LOCAL = True
 
     def pre_filter(self, _state: CycleState, pod: PodInfo) -> tuple[set[str] | None, Status | None]:
         """Skip pods without host ports."""

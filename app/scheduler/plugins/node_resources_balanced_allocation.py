@@ -21,6 +21,7 @@ class NodeResourcesBalancedAllocation(Plugin):
     """100 where all resources would be used alike; true requests count."""
 
     NAME = "NodeResourcesBalancedAllocation"
+    LOCAL = True
 
     def __init__(self, args: Mapping[str, Any], gates: frozenset[str] = frozenset()) -> None:
         super().__init__(args, gates)

@@ -35,6 +35,7 @@ class NodeResourcesFit(Plugin):
     """Filters by requests against what is left of allocatable; scores by the profile's strategy."""
 
     NAME = "NodeResourcesFit"
+    LOCAL = True
 
     def __init__(self, args: Mapping[str, Any], gates: frozenset[str] = frozenset()) -> None:
         super().__init__(args, gates)

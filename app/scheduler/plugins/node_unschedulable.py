@@ -22,6 +22,7 @@ class NodeUnschedulable(Plugin):
     """spec.unschedulable keeps pods away that do not tolerate its taint."""
 
     NAME = "NodeUnschedulable"
+    LOCAL = True
 
     def filter(self, _state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Turn down a cordoned node."""

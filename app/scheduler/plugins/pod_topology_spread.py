@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.apimachinery import meta
@@ -17,6 +17,7 @@ from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.framework.spread import Constraint
 from app.scheduler.framework.status import SKIP, Status, unresolvable, unschedulable
+from app.scheduler.framework.tracking import Domains
 
 _NO_MATCH = unschedulable("node(s) didn't match pod topology spread constraints")
 _NO_LABEL = unresolvable("node(s) didn't match pod topology spread constraints (missing required label)")
@@ -26,20 +27,29 @@ _NO_DOMAIN = 2**31 - 1
 
 @dataclass(frozen=True)
 class _FilterState:
-    """For each constraint the number of matching pods by domain."""
+    """For each constraint the number of matching pods by domain. `known` keeps minima until a count changes."""
 
     constraints: Sequence[Constraint]
     counts: tuple[dict[str, int], ...]
+    known: dict[int, int] = field(default_factory=dict)
 
     def clone(self) -> _FilterState:
         return _FilterState(self.constraints, tuple(dict(counts) for counts in self.counts))
 
     def least(self, index: int) -> int:
         """The global minimum; 0 where there are fewer domains than asked for (minMatchNum)."""
+        found = self.known.get(index)
+        if found is None:
+            counts = self.counts[index]
+            enough = len(counts) >= self.constraints[index].min_domains
+            found = self.known[index] = min(counts.values(), default=_NO_DOMAIN) if enough else 0
+        return found
+
+    def add(self, index: int, domain: str, change: int) -> None:
+        """Count in a domain."""
         counts = self.counts[index]
-        if len(counts) < self.constraints[index].min_domains:
-            return 0
-        return min(counts.values(), default=_NO_DOMAIN)
+        counts[domain] = counts.get(domain, 0) + change
+        self.known.pop(index, None)
 
 
 @dataclass(frozen=True)
@@ -102,10 +112,9 @@ class PodTopologySpread(Plugin):
             return
         if not spread.has_all_keys(node.labels, found.constraints):
             return
-        for constraint, by_domain in zip(found.constraints, found.counts, strict=True):
+        for index, constraint in enumerate(found.constraints):
             if constraint.selector.matches(other.labels) and constraint.includes(pod, node.node):
-                domain = node.labels[constraint.topology_key]
-                by_domain[domain] = by_domain.get(domain, 0) + change
+                found.add(index, node.labels[constraint.topology_key], change)
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Turn down a node where the pod would make a domain too full."""
@@ -125,7 +134,7 @@ class PodTopologySpread(Plugin):
         constraints = self._constraints(pod, _SOFT, state.snapshot.list)
         if not constraints:
             return SKIP
-        strict = bool(pod.spec.get("topologySpreadConstraints")) or not self._system_defaulted
+        strict = self._is_strict(pod)
         ignored = frozenset(node.name for node in nodes if strict and not spread.has_all_keys(node.labels, constraints))
         counts = _domains(nodes, constraints, ignored)
         for node in state.snapshot.nodes.values():
@@ -139,9 +148,18 @@ class PodTopologySpread(Plugin):
             len(nodes) - len(ignored) if constraint.topology_key == spread.HOSTNAME else len(by_domain)
             for constraint, by_domain in zip(constraints, counts, strict=True)
         ]
-        weights = tuple(math.log(size + 2) for size in sizes)
+        weights = _weights(sizes)
         state.write(f"PreScore{self.NAME}", _ScoreState(constraints, ignored, counts, weights))
         return None
+
+    def _is_strict(self, pod: PodInfo) -> bool:
+        """Whether only nodes with all topology keys count; the system's defaults are milder."""
+        return bool(pod.spec.get("topologySpreadConstraints")) or not self._system_defaulted
+
+    def track(self, state: CycleState, pod: PodInfo) -> _Tracker:
+        """Follow the counts by domain."""
+        soft = self._constraints(pod, _SOFT, state.snapshot.list)
+        return _Tracker(state, pod, soft, strict=self._is_strict(pod))
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """Matching pods in the node's domains, weighed by the number of domains; fewer is better."""
@@ -207,6 +225,93 @@ class PodTopologySpread(Plugin):
         if now and any(before.get(item.topology_key) != after.get(item.topology_key) for item in constraints):
             return True
         return now and any(item.includes(pod, old) != item.includes(pod, new) for item in constraints)
+
+
+def _weights(sizes: Iterable[int]) -> tuple[float, ...]:
+    """The more domains, the more a pod in one of them weighs (topologyNormalizingWeight)."""
+    return tuple(math.log(size + 2) for size in sizes)
+
+
+class _Tracker:
+    """Counts of both kinds of constraints; those of hosts are taken from the node itself, as `score` does."""
+
+    def __init__(self, state: CycleState, pod: PodInfo, soft: Sequence[Constraint], *, strict: bool) -> None:
+        self._pod, self._soft, self._strict = pod, soft, strict
+        self._hard = state.read(PodTopologySpread.NAME, _FilterState)
+        self._soft_counts: tuple[dict[str, int], ...] = tuple({} for _ in soft)
+        nodes = state.snapshot.nodes
+        self._domains = Domains(nodes, [item.topology_key for item in self._hard.constraints] if self._hard else ())
+        for node in nodes.values() if soft else ():
+            self._count_soft(node, node.pods, 1)
+
+    def place(self, node: NodeInfo) -> Hashable:
+        found: list[Hashable] = []
+        for index, constraint in enumerate(self._hard.constraints if self._hard else ()):
+            value = node.labels.get(constraint.topology_key)
+            if value is not None and self._hard and self._domains.has_many(constraint.topology_key):
+                found.append(self._hard.counts[index].get(value, 0))
+            else:
+                found.append(value)
+        for constraint in self._soft:
+            value = node.labels.get(constraint.topology_key)
+            if constraint.topology_key == spread.HOSTNAME:
+                found.append(value is not None)
+                found.append(spread.matching_pods(node, constraint.selector, self._pod.namespace))
+            else:
+                found.append(value)
+        return tuple(found)
+
+    def count(self, other: PodInfo, node: NodeInfo, sign: int) -> Iterable[str]:
+        if other.namespace != self._pod.namespace or other.terminating:
+            return ()
+        self._count_soft(node, (other,), sign)
+        hard = self._hard
+        if hard is None or not spread.has_all_keys(node.labels, hard.constraints):
+            return ()
+        changed: list[str] = []
+        for index, constraint in enumerate(hard.constraints):
+            if _counts(constraint, other) and constraint.includes(self._pod, node.node):
+                hard.add(index, node.labels[constraint.topology_key], sign)
+                changed.extend(self._domains.neighbours(constraint.topology_key, node))
+        return changed
+
+    def _count_soft(self, node: NodeInfo, pods: Iterable[PodInfo], sign: int) -> None:
+        if self._strict and not spread.has_all_keys(node.labels, self._soft):
+            return
+        for constraint, by_domain in zip(self._soft, self._soft_counts, strict=True):
+            if constraint.topology_key != spread.HOSTNAME and constraint.includes(self._pod, node.node):
+                found = sum(
+                    other.namespace == self._pod.namespace and not other.terminating and _counts(constraint, other)
+                    for other in pods
+                )
+                domain = node.labels.get(constraint.topology_key, "")
+                by_domain[domain] = by_domain.get(domain, 0) + sign * found
+
+    def prepare_scores(self, state: CycleState, groups: Sequence[tuple[NodeInfo, int]]) -> bool:
+        if not self._soft:
+            return False
+        counted = [
+            (node, size) for node, size in groups if not self._strict or spread.has_all_keys(node.labels, self._soft)
+        ]
+        names = {node.name for node, _ in counted}
+        ignored = frozenset(node.name for node, _ in groups if node.name not in names)
+        hosts = sum(size for _, size in counted)
+        sizes = [
+            hosts if key == spread.HOSTNAME else len({node.labels.get(key, "") for node, _ in counted})
+            for key in (constraint.topology_key for constraint in self._soft)
+        ]
+        counts = tuple(
+            {node.labels.get(constraint.topology_key, ""): 0 for node, _ in counted} | by_domain
+            for constraint, by_domain in zip(self._soft, self._soft_counts, strict=True)
+        )
+        key = f"PreScore{PodTopologySpread.NAME}"
+        state.write(key, _ScoreState(self._soft, ignored, counts, _weights(sizes)))
+        return True
+
+
+def _counts(constraint: Constraint, other: PodInfo) -> bool:
+    """Whether the constraint means the pod; an empty selector means none."""
+    return not constraint.selector.is_empty and constraint.selector.matches(other.labels)
 
 
 def _domains(

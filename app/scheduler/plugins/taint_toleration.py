@@ -35,6 +35,7 @@ class TaintToleration(Plugin):
     """Filters by NoSchedule and NoExecute, scores by PreferNoSchedule."""
 
     NAME = "TaintToleration"
+    LOCAL = True
 
     @property
     def _compare(self) -> bool:
