@@ -106,7 +106,7 @@ def _anti_affinity(here: Situation, found: Neighbours) -> Iterator[Fact]:
         pods: Sequence[str] = found.anti_affinity[index].get(value, ()) if value is not None else ()
         if not pods:
             continue
-        text = N_("Pod anti-affinity shuns “{selector}” in {key}={value} of {node}, and {pods} is there.")
+        text = N_("Pod anti-affinity shuns “{selector}” in {key}={value} of {node}; there already: {pods}.")
         facts = {"node": here.node.name, "key": term.topology_key, "value": value, "selector": describe(term)}
         data = {"kind": "antiAffinity", "term": index, "topologyKey": term.topology_key, "value": value}
         yield Fact(_PLUGIN, here.node.name, Message(text, {**facts, "pods": shown(pods)}), {**data, "pods": list(pods)})

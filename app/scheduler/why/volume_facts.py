@@ -60,7 +60,7 @@ def exclusive(here: Situation) -> list[Fact]:
             if pod.namespace == here.pod.namespace and claim_name in pod.claims
         ]
         if users:
-            text = N_("The claim {claim} is for one pod alone (ReadWriteOncePod), and {pods} uses it.")
+            text = N_("The claim {claim} is for one pod alone (ReadWriteOncePod) and in use by {pods}.")
             message = Message(text, {"claim": claim_name, "pods": shown(users)})
             data = {"kind": "inUse", "claim": claim_name, "pods": users}
             found.append(Fact("VolumeRestrictions", here.node.name, message, data))
