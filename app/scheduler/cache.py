@@ -66,6 +66,7 @@ class Cache:
     def assume(self, pod: Object, node: str) -> Object:
         """Count the pod as bound to the node from now on; answers the pod as it will be (AssumePod)."""
         bound = with_node(pod, node)
+        PodInfo.of(bound).adopt(PodInfo.of(pod))
         self.change(pod, bound)
         return bound
 

@@ -112,6 +112,7 @@ class FastPath:
         if known == self.cache.epoch:
             return None
         if isinstance(known, Template) and known.catch_up():
+            pod.adopt(known.pod)
             return known
         self._templates.pop(key, None)
         template = Template.build(framework, self.cache, pod)

@@ -45,6 +45,13 @@ class PodInfo:
         found = _cache[id(pod)] = PodInfo(pod)
         return found
 
+    def adopt(self, other: PodInfo) -> None:
+        """Take over what was worked out for a pod that asks for the same: same spec, labels and namespace."""
+        known, own = other.__dict__, self.__dict__
+        for name in _ALIKE:
+            if name in known:
+                own[name] = known[name]
+
     @property
     def nominated_node(self) -> str:
         """status.nominatedNodeName, or an empty string."""
@@ -120,6 +127,11 @@ class PodInfo:
 
 
 _cache: dict[int, PodInfo] = {}
+_ALIKE = (
+    "requests", "non_zero", "host_ports", "required_affinity", "required_anti_affinity", "preferred_affinity",
+    "preferred_anti_affinity", "has_affinity", "claims",
+)  # fmt: skip
+"""What pods of one template have in common."""
 
 
 def with_node(pod: Object, node: str) -> Object:
