@@ -73,7 +73,12 @@ CASES = {
     ),
     "the expressions of all terms": (
         [node("a", labels={"disk": "hdd"})],
-        pod("p", affinity=nodes_of({"matchExpressions": [SSD]}, {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]})),
+        pod(
+            "p",
+            affinity=nodes_of(
+                {"matchExpressions": [SSD]}, {"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}
+            ),
+        ),
         [
             ("NodeAffinity", "Node affinity term 1 wants “disk In [ssd, nvme]”, and a has “hdd”."),
             ("NodeAffinity", "Node affinity term 2 wants “gpu Exists”, and a has no such label."),
