@@ -15,11 +15,18 @@ from typing import Any
 from app.apimachinery import yaml_problems
 from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
-from app.apimachinery.yaml_composer import ManifestError, Node, Position, compose
+from app.apimachinery.yaml_composer import (
+    LEARNERS,
+    MAX_BYTES,
+    Limits,
+    ManifestError,
+    Node,
+    Position,
+    Progress,
+    compose,
+)
 
-MAX_BYTES = 1024 * 1024
-
-__all__ = ["MAX_BYTES", "Document", "ManifestError", "load", "parse"]
+__all__ = ["MAX_BYTES", "Document", "Limits", "ManifestError", "load", "parse"]
 
 
 @dataclass(frozen=True)
@@ -71,15 +78,17 @@ def _begins(path: str, key: str) -> bool:
     return path == key or (path.startswith(key) and path[len(key)] in ".[")
 
 
-def parse(data: bytes | str) -> list[Document]:
+def parse(data: bytes | str, limits: Limits = LEARNERS, progress: Progress | None = None) -> list[Document]:
     """The manifests in a text, lists of kind List taken apart. Empty documents among others are passed over.
+
+    `limits` are wider where the text is no learner's.
 
     Raises:
         ManifestError: the text is too large, is not YAML, or holds something else than mappings with
             `apiVersion` and `kind`.
     """
-    text = _text(data)
-    nodes = [node for node in compose(text) if node.value is not None]
+    text = _text(data, limits.size)
+    nodes = [node for node in compose(text, limits, progress) if node.value is not None]
     if not nodes:
         problem = Message(N_("There is no manifest in here: the text is empty or holds only comments."))
         raise ManifestError(problem, 1, 1, Message(N_("Begin with “apiVersion: v1” and “kind: Pod”, for example.")))
@@ -92,16 +101,16 @@ def parse(data: bytes | str) -> list[Document]:
 
 def load(data: bytes | str) -> list[Any]:
     """The values of a text's documents, whatever they are: for YAML that is no manifest. ManifestError as `parse`."""
-    return [node.value for node in compose(_text(data))]
+    return [node.value for node in compose(_text(data, MAX_BYTES))]
 
 
-def _text(data: bytes | str) -> str:
+def _text(data: bytes | str, limit: int) -> str:
     """The text without byte order mark and Windows line ends, checked for size and forbidden characters."""
     size = len(data)
-    if size <= MAX_BYTES and isinstance(data, str):
+    if size <= limit and isinstance(data, str):
         size = len(data.encode("utf-8", "surrogatepass"))
-    if size > MAX_BYTES:
-        facts: dict[str, Any] = {"size": size, "limit": MAX_BYTES}
+    if size > limit:
+        facts: dict[str, Any] = {"size": size, "limit": limit}
         problem = Message(N_("This is too large: {size} bytes, and at most {limit} are read."), facts)
         raise ManifestError(problem, 1, 1, Message(N_("Send only the manifests that the task asks for.")))
     text = data if isinstance(data, str) else _decoded(data)

@@ -6,6 +6,7 @@ so that a few hundred bytes cannot become a gigabyte.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ import yaml
 from app.apimachinery import yaml_problems, yaml_scalars
 from app.apimachinery.messages import N_, Message
 
+MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 50
 MAX_ALIASES = 20
 MAX_VALUES = 100_000
@@ -21,6 +23,24 @@ MAX_VALUES = 100_000
 
 Position = tuple[int, int]
 """Line and column, both from 1."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large and how involved a text may be. The defaults are for what learners send."""
+
+    size: int = MAX_BYTES
+    depth: int = MAX_DEPTH
+    aliases: int = MAX_ALIASES
+    values: int = MAX_VALUES
+
+
+LEARNERS = Limits()
+
+Progress = Callable[[float], None]
+"""Is told now and then which part of a text, from 0 to 1, has been read."""
+
+_EVENTS_BETWEEN = 4096
 
 
 class ManifestError(Exception):
@@ -71,8 +91,8 @@ class _Frame:
 class _Composer:
     """Builds nodes from parser events, without recursion."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._frames: list[_Frame] = []
         self._anchors: dict[str, Node] = {}
         self._aliases = 0
@@ -111,8 +131,8 @@ class _Composer:
         position = _position(event)
         if event.tag and not yaml_scalars.is_plain_tag(event.tag):
             raise ManifestError(yaml_scalars.tag_problem(event.tag), *position)
-        if len(self._frames) >= MAX_DEPTH:
-            problem = Message(N_("This is nested deeper than {limit} levels."), {"limit": MAX_DEPTH})
+        if len(self._frames) >= self._limits.depth:
+            problem = Message(N_("This is nested deeper than {limit} levels."), {"limit": self._limits.depth})
             raise ManifestError(problem, *position, Message(N_("No manifest needs that: write it flatter.")))
         self._count(1, position)
         is_mapping = isinstance(event, yaml.MappingStartEvent)
@@ -128,8 +148,8 @@ class _Composer:
     def _alias(self, event: yaml.AliasEvent) -> None:
         position = _position(event)
         self._aliases += 1
-        if self._aliases > MAX_ALIASES:
-            problem = Message(N_("There are more than {limit} aliases (*name) in here."), {"limit": MAX_ALIASES})
+        if self._aliases > self._limits.aliases:
+            problem = Message(N_("There are more than {limit} aliases (*name) in here."), {"limit": self._limits.aliases})
             raise ManifestError(problem, *position, Message(N_("Write the values out instead.")))
         target = self._anchors.get(event.anchor or "")
         if target is None:
@@ -172,9 +192,9 @@ class _Composer:
 
     def _count(self, values: int, position: Position) -> None:
         self._values += values
-        if self._values > MAX_VALUES:
+        if self._values > self._limits.values:
             problem = Message(
-                N_("There are more than {limit} values in here, aliases written out."), {"limit": MAX_VALUES}
+                N_("There are more than {limit} values in here, aliases written out."), {"limit": self._limits.values}
             )
             advice = Message(N_("Send only the manifests that the task asks for."))
             raise ManifestError(problem, *position, advice)
@@ -216,12 +236,14 @@ class _Composer:
                 frame.merged.setdefault(key, held)
 
 
-def compose(text: str) -> list[Node]:
-    """The documents of a text as nodes. ManifestError where it is not YAML or breaks a limit."""
-    composer = _Composer(text)
+def compose(text: str, limits: Limits = LEARNERS, progress: Progress | None = None) -> list[Node]:
+    """The documents of a text as nodes. ManifestError where it is not YAML or breaks a limit but that of size."""
+    composer = _Composer(limits)
     try:
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        for number, event in enumerate(yaml.parse(text, Loader=yaml.CSafeLoader)):
             composer.feed(event)
+            if progress is not None and number % _EVENTS_BETWEEN == 0:
+                progress(min(event.start_mark.index / max(len(text), 1), 1.0))
     except yaml.MarkedYAMLError as error:
         found = yaml_problems.explain(text, error)
         raise ManifestError(found.problem, *found.position, found.advice) from error
