@@ -87,10 +87,9 @@ class Template:
             name = plugin.NAME
             if isinstance(plugin, TrackedPlugin):
                 self.trackers[name] = plugin.track(state, pod)
-        self.shared_filters = [
-            plugin
-            for plugin in framework.at("filter")
-            if plugin.NAME in self.trackers and plugin.NAME not in state.skip_filter
+        self._skipped = frozenset(state.skip_filter - self.trackers.keys())
+        self._shared_filters: list[Plugin] = [
+            plugin for plugin in framework.at("filter") if plugin.NAME in self.trackers
         ]
         self.normalized = [index for index, plugin in enumerate(self.local_scorers) if _normalizes(plugin)]
         self._fixed = [
@@ -103,6 +102,7 @@ class Template:
         self.group_of: dict[str, Group] = {}
         self.groups: dict[Hashable, Group] = {}
         self._begin()
+        self._note_idle()
 
     @staticmethod
     def build(framework: Framework, cache: Cache, pod: PodInfo) -> Template | None:
@@ -189,7 +189,14 @@ class Template:
                     return False
                 touched.update(dict.fromkeys(others))
         self._regroup(touched)
+        self._note_idle()
         return True
+
+    def _note_idle(self) -> None:
+        """Tracked filters come and go: the first pod with anti-affinity gives one something to do."""
+        idle = {name for name, tracker in self.trackers.items() if not tracker.filters}
+        self.state.skip_filter = {*self._skipped, *idle}
+        self.shared_filters = [plugin for plugin in self._shared_filters if plugin.NAME not in idle]
 
     def _regroup(self, names: Iterable[str]) -> None:
         for name in names:

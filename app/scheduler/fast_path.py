@@ -20,7 +20,7 @@ from app.apimachinery.meta import Object
 from app.scheduler.cache import Cache
 from app.scheduler.diagnosis import Diagnosis
 from app.scheduler.equivalence import Group, Template, template_key
-from app.scheduler.framework.interface import FilterPlugin, NormalizeScorePlugin, ScorePlugin, Scores
+from app.scheduler.framework.interface import FilterPlugin, NormalizeScorePlugin, Plugin, ScorePlugin, Scores
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.framework.runtime import Framework, PluginScore
 from app.scheduler.framework.status import Status, succeeded
@@ -144,8 +144,9 @@ def _names(template: Template, passing: _Passing, groups: Iterable[Group]) -> li
 def _passing(template: Template) -> _Passing | None:
     """The groups that pass all filters; None where none does, or where a filter met an error."""
     groups = []
+    shared = template.shared_filters
     for group in template.groups.values():
-        status = group.local[0] or _shared_status(template, group)
+        status = group.local[0] or (_shared_status(template, group, shared) if shared else None)
         if status is None:
             groups.append(group)
         elif not status.is_rejected:
@@ -157,10 +158,10 @@ def _passing(template: Template) -> _Passing | None:
     return _Passing(groups, sizes, None) if sum(sizes) <= enough else _first(template, groups, enough)
 
 
-def _shared_status(template: Template, group: Group) -> Status | None:
+def _shared_status(template: Template, group: Group, plugins: Sequence[Plugin]) -> Status | None:
     """The first rejection by a plugin whose answer depends on other nodes."""
-    for plugin in template.shared_filters:
-        node = template.nodes[group.smallest]
+    node = template.nodes[group.smallest]
+    for plugin in plugins:
         status = cast("FilterPlugin", plugin).filter(template.state, template.pod, node)
         if status is not None and not succeeded(status):
             return status

@@ -18,6 +18,10 @@ from app.scheduler.framework.pod_info import PodInfo
 class Tracker(Protocol):
     """A plugin's sums for one template of pods."""
 
+    @property
+    def filters(self) -> bool:
+        """Whether the filter has anything to do at present."""
+
     def place(self, node: NodeInfo) -> Hashable:
         """Whatever the answers for the node depend on and is not the same for all nodes."""
 

@@ -190,17 +190,21 @@ class _Tracker:
         found = state.read(plugin.NAME, _FilterState)
         self._counts = found if found is not None else _FilterState({}, {}, {})
         state.write(plugin.NAME, self._counts)
-        state.skip_filter.discard(plugin.NAME)
         self._weights = _ScoreState()
         for node in state.snapshot.nodes.values() if scores else ():
             for other in node.pods:
                 plugin.weigh(self._weights, pod, other, node, state.snapshot)
         terms = (*pod.required_affinity, *pod.required_anti_affinity)
+        self._speaks = bool(terms)
         self._keys = {term.topology_key for term in terms} | self._counted_keys()
         self._domains = Domains(state.snapshot.nodes, self._keys)
 
     def _counted_keys(self) -> set[str]:
         return {key for key, _ in self._counts.existing} | self._weights.weights.keys()
+
+    @property
+    def filters(self) -> bool:
+        return self._speaks or bool(self._counts.existing)
 
     def place(self, node: NodeInfo) -> Hashable:
         found: list[Hashable] = []

@@ -244,6 +244,10 @@ class _Tracker:
         for node in nodes.values() if soft else ():
             self._count_soft(node, node.pods, 1)
 
+    @property
+    def filters(self) -> bool:
+        return self._hard is not None
+
     def place(self, node: NodeInfo) -> Hashable:
         found: list[Hashable] = []
         for index, constraint in enumerate(self._hard.constraints if self._hard else ()):
