@@ -2,10 +2,13 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.scheduler.builders import attempt, node, pod
+from app.scheduler.profile import build_profiles
+from app.scheduler.schedule_one import schedule_one
+from app.scheduler.snapshot import Snapshot
+from tests.scheduler.builders import attempt, info, node, pod
 
 CPU = st.sampled_from(["100m", "500m", "1", "2"])
 APPS = st.sampled_from(["web", "db"])
@@ -110,3 +113,68 @@ def test_a_nominated_node_takes_the_pod_once_the_victims_are_gone(given_cluster)
         left = [item for item in objects if f"default/{item['metadata']['name']}" not in victims]
         again = attempt(left, {**wanted, "status": {"nominatedNodeName": result.nominated_node}})
         assert again.node == result.nominated_node
+
+
+def _feasible(objects, wanted):
+    return set(attempt(objects, wanted).record.feasible)
+
+
+@settings(max_examples=60, deadline=None)
+@given(_clusters(), st.data())
+def test_the_order_of_nodes_is_irrelevant(given_cluster, data):
+    objects, wanted = given_cluster
+    first, second = attempt(objects, wanted), attempt(data.draw(st.permutations(objects)), wanted)
+    assert (first.node, first.message, first.nominated_node) == (second.node, second.message, second.nominated_node)
+    assert first.record.totals == second.record.totals
+    assert set(first.record.feasible) == set(second.record.feasible)
+
+
+TOLERATION = st.one_of(
+    st.just({"operator": "Exists"}),
+    st.fixed_dictionaries({"key": st.sampled_from(["a", "b"]), "operator": st.just("Exists")}),
+    st.fixed_dictionaries({"operator": st.just("Exists"), "effect": st.sampled_from(["NoSchedule", "NoExecute"])}),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(_clusters(), TOLERATION)
+def test_a_further_toleration_never_removes_a_feasible_node(given_cluster, more):
+    objects, wanted = given_cluster
+    spec = {**wanted["spec"], "tolerations": [*wanted["spec"]["tolerations"], more]}
+    assert _feasible(objects, wanted) <= _feasible(objects, {**wanted, "spec": spec})
+
+
+@settings(max_examples=60, deadline=None)
+@given(_clusters(), st.sampled_from(["cpu", "memory"]))
+def test_raising_a_request_never_adds_a_feasible_node(given_cluster, resource):
+    objects, wanted = given_cluster
+    before = _feasible(objects, wanted)
+    for amount in ("3", "5Gi", "100Gi"):
+        (container,) = wanted["spec"]["containers"]
+        requests = {**container["resources"]["requests"], resource: amount}
+        raised = {**wanted["spec"], "containers": [{**container, "resources": {"requests": requests}}]}
+        after = _feasible(objects, {**wanted, "spec": raised})
+        assert after <= before
+        before = after
+
+
+@settings(max_examples=60, deadline=None)
+@given(_clusters())
+def test_the_request_of_a_bound_pod_is_seen_by_the_next(given_cluster):
+    objects, wanted = given_cluster
+    snapshot = Snapshot.of(objects)
+    (framework,) = build_profiles(None).values()
+    result = schedule_one(framework, snapshot, wanted)
+    assume(result.node)
+    after = snapshot.assume(wanted, result.node).nodes[result.node]
+    bound = {**wanted, "spec": {**wanted["spec"], "nodeName": result.node}}
+    again = Snapshot.of([*objects, bound]).nodes[result.node]
+    left = again.allocatable["cpu"] - again.requested["cpu"]
+    assert after.requested == again.requested
+    assert left == snapshot.nodes[result.node].allocatable["cpu"] - (
+        snapshot.nodes[result.node].requested.get("cpu", 0) + info(wanted).requests["cpu"]
+    )
+    too_much = pod("next", cpu=f"{left + 1}m", tolerations=[{"operator": "Exists"}])
+    assert result.node not in _feasible([*objects, bound], too_much)
+    just_enough = pod("next", cpu=f"{max(left, 0)}m", tolerations=[{"operator": "Exists"}])
+    assert result.node in _feasible([*objects, bound], just_enough)

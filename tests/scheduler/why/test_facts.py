@@ -105,8 +105,10 @@ CASES = {
         [
             (
                 "NodeResourcesFit",
-                "300m of cpu are missing on a: the pod asks for 500m, 200m of 1 are free. "
-                "Held by default/r 700m, default/s 100m.",
+                (
+                    "300m of cpu are missing on a: the pod asks for 500m, 200m of 1 are free. "
+                    "Held by default/r 700m, default/s 100m."
+                ),
             )
         ],
     ),
@@ -154,8 +156,10 @@ CASES = {
         [
             (
                 "InterPodAffinity",
-                "default/r runs in kubernetes.io/hostname=a of a, and its anti-affinity shuns “app=web”, "
-                "which is this pod.",
+                (
+                    "default/r runs in kubernetes.io/hostname=a of a, and its anti-affinity shuns “app=web”, "
+                    "which is this pod."
+                ),
             )
         ],
     ),
@@ -165,8 +169,10 @@ CASES = {
         [
             (
                 "PodTopologySpread",
-                "In zone=x of a count 1 matching pods, with this one 2; the least is 0. "
-                "The skew would be 2, and maxSkew is 1.",
+                (
+                    "In zone=x of a count 1 matching pods, with this one 2; the least is 0. "
+                    "The skew would be 2, and maxSkew is 1."
+                ),
             )
         ],
     ),

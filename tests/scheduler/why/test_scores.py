@@ -46,8 +46,10 @@ CASES = {
         pod("p", cpu="500m", memory="1Gi"),
         "NodeResourcesFit",
         None,
-        f"NodeResourcesFit: LeastAllocated: cpu (2000 - 500) * 100 / 2000 = 75; "
-        f"memory ({4 * GI} - {GI}) * 100 / {4 * GI} = 75; (75 + 75) / 2 = 75. Times weight 1: 75.",
+        (
+            f"NodeResourcesFit: LeastAllocated: cpu (2000 - 500) * 100 / 2000 = 75; "
+            f"memory ({4 * GI} - {GI}) * 100 / {4 * GI} = 75; (75 + 75) / 2 = 75. Times weight 1: 75."
+        ),
     ),
     "most allocated, weighed": (
         [A, B],
@@ -71,56 +73,70 @@ CASES = {
         pod("p", cpu="1", memory="1Gi"),
         "NodeResourcesBalancedAllocation",
         None,
-        f"NodeResourcesBalancedAllocation: shares in use: cpu 1000 / 2000 = 0.500; memory {GI} / {4 * GI} = 0.250; "
-        "(1 - |0.500 - 0.250| / 2) * 100 = 87. Times weight 1: 87.",
+        (
+            f"NodeResourcesBalancedAllocation: shares in use: cpu 1000 / 2000 = 0.500; memory {GI} / {4 * GI} = 0.250; "
+            "(1 - |0.500 - 0.250| / 2) * 100 = 87. Times weight 1: 87."
+        ),
     ),
     "a soft taint": (
         [node("a", taints=[{"key": "k", "effect": "PreferNoSchedule"}]), B],
         pod("p"),
         "TaintToleration",
         None,
-        "TaintToleration: PreferNoSchedule taints that the pod does not tolerate: 1 (k:PreferNoSchedule). "
-        "Scaled: 100 - 100 * 1 / 1 = 0. Times weight 3: 0.",
+        (
+            "TaintToleration: PreferNoSchedule taints that the pod does not tolerate: 1 (k:PreferNoSchedule). "
+            "Scaled: 100 - 100 * 1 / 1 = 0. Times weight 3: 0."
+        ),
     ),
     "preferred terms": (
         [A, node("b")],
         pod("p", affinity={"nodeAffinity": {PREFERRED: PREFER}}),
         "NodeAffinity",
         None,
-        "NodeAffinity: weights of the preferred terms that match: 10 + 20 = 30. Scaled: 100 * 30 / 30 = 100. "
-        "Times weight 2: 200.",
+        (
+            "NodeAffinity: weights of the preferred terms that match: 10 + 20 = 30. Scaled: 100 * 30 / 30 = 100. "
+            "Times weight 2: 200."
+        ),
     ),
     "an image": (
         [node("a", images={"nginx:1.27": 500 * 2**20}), B],
         pod("p"),
         "ImageLocality",
         None,
-        "ImageLocality: images on the node: nginx:1.27 500Mi * 1/2; of 23Mi to 1000Mi that 250Mi make 23. "
-        "Times weight 1: 23.",
+        (
+            "ImageLocality: images on the node: nginx:1.27 500Mi * 1/2; of 23Mi to 1000Mi that 250Mi make 23. "
+            "Times weight 1: 23."
+        ),
     ),
     "pods nearby": (
         [A, B, pod("r", on="a", labels=WEB)],
         pod("p", affinity=near(40)),
         "InterPodAffinity",
         None,
-        "InterPodAffinity: weights of the terms that match in the node's domains: default/r +40 (zone=x); together 40. "
-        "Scaled: 100 * (40 - 0) / (40 - 0) = 100. Times weight 2: 200.",
+        (
+            "InterPodAffinity: weights of the terms that match in the node's domains: default/r +40 (zone=x); together 40. "
+            "Scaled: 100 * (40 - 0) / (40 - 0) = 100. Times weight 2: 200."
+        ),
     ),
     "pods that shun it": (
         [A, B, pod("r", on="b", affinity=near(40, "podAntiAffinity"))],
         pod("p", labels=WEB),
         "InterPodAffinity",
         None,
-        "InterPodAffinity: no preferred term matches in the node's domains. "
-        "Scaled: 100 * (0 - -40) / (0 - -40) = 100. Times weight 2: 200.",
+        (
+            "InterPodAffinity: no preferred term matches in the node's domains. "
+            "Scaled: 100 * (0 - -40) / (0 - -40) = 100. Times weight 2: 200."
+        ),
     ),
     "spread": (
         [A, B, pod("r", on="a", labels=WEB), pod("s", on="a", labels=WEB)],
         pod("p", labels=WEB, topologySpreadConstraints=SPREAD),
         "PodTopologySpread",
         None,
-        "PodTopologySpread: matching pods in the node's domains, weighed: zone=x 2 * 1.386 + 1; together 4. "
-        "Scaled: 4 → 25. Times weight 2: 50.",
+        (
+            "PodTopologySpread: matching pods in the node's domains, weighed: zone=x 2 * 1.386 + 1; together 4. "
+            "Scaled: 4 → 25. Times weight 2: 50."
+        ),
     ),
     "a node outside the domains": (
         [node("a"), A | {"metadata": {"name": "c", "labels": {"zone": "x"}}}],

@@ -15,8 +15,10 @@ CASES = [
         pod("p", schedulerName="ghost"),
         None,
         [
-            "No scheduler is called ghost (spec.schedulerName), so nobody tries this pod. "
-            "Known are: batch, default-scheduler."
+            (
+                "No scheduler is called ghost (spec.schedulerName), so nobody tries this pod. "
+                "Known are: batch, default-scheduler."
+            )
         ],
     ),
     (
@@ -38,8 +40,10 @@ CASES = [
         pod("p", schedulerName="ghost", schedulingGates=[{"name": "a"}]),
         [],
         [
-            "No scheduler is called ghost (spec.schedulerName), so nobody tries this pod. "
-            "Known are: batch, default-scheduler.",
+            (
+                "No scheduler is called ghost (spec.schedulerName), so nobody tries this pod. "
+                "Known are: batch, default-scheduler."
+            ),
             "The pod is held back by its scheduling gates: a. It is tried once they are gone.",
         ],
     ),
