@@ -20,6 +20,7 @@ FACTS: Mapping[str, Callable[[Situation], list[Fact]]] = {
     "NodeResourcesFit": resource_facts.resources,
     "VolumeRestrictions": volume_facts.exclusive,
     "VolumeBinding": volume_facts.binding,
+    "VolumeZone": volume_facts.zone,
     "PodTopologySpread": spread_facts.topology_spread,
     "InterPodAffinity": pod_facts.inter_pod_affinity,
 }

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from app.apimachinery import meta
 from app.apimachinery.messages import N_, Message
 from app.scheduler.framework import volumes
 from app.scheduler.why.model import Fact, Situation, shown
+
+_BETA = "failure-domain.beta.kubernetes.io/"
+_TOPOLOGY = "topology.kubernetes.io/"
+_ZONES = tuple(f"{prefix}{name}" for prefix in (_BETA, _TOPOLOGY) for name in ("zone", "region"))
 
 
 def binding(here: Situation) -> list[Fact]:
@@ -64,4 +69,29 @@ def exclusive(here: Situation) -> list[Fact]:
             message = Message(text, {"claim": claim_name, "pods": shown(users)})
             data = {"kind": "inUse", "claim": claim_name, "pods": users}
             found.append(Fact("VolumeRestrictions", here.node.name, message, data))
+    return found
+
+
+def zone(here: Situation) -> list[Fact]:
+    """Bound volumes of another zone or region (plugins/volumezone/volume_zone.go: Filter)."""
+    found = []
+    for claim_name in here.pod.claims:
+        claim = here.state.snapshot.list("PersistentVolumeClaim").get(f"{here.pod.namespace}/{claim_name}") or {}
+        name = volumes.volume_name(claim)
+        volume = here.state.snapshot.list("PersistentVolume").get(name) or {}
+        for key, text in meta.labels_of(volume).items():
+            value = here.node.labels.get(key, here.node.labels.get(key.replace(_BETA, _TOPOLOGY)))
+            if key not in _ZONES or value in text.split("__"):
+                continue
+            facts = {"volume": name, "claim": claim_name, "key": key, "wanted": text, "node": here.node.name}
+            message = (
+                Message(N_("The volume {volume} of the claim {claim} is in {key}={wanted}; {node} lacks {key}."), facts)
+                if value is None
+                else Message(
+                    N_("The volume {volume} of the claim {claim} is in {key}={wanted}, and {node} in {value}."),
+                    {**facts, "value": value},
+                )
+            )
+            data = {"kind": "zone", "claim": claim_name, "volume": name, "key": key, "wanted": text, "value": value}
+            found.append(Fact("VolumeZone", here.node.name, message, data))
     return found

@@ -191,6 +191,20 @@ CASES = {
         pod("p", volumes=MOUNT),
         [("VolumeZone", 'VolumeZone says: persistentvolume "v1" not found')],
     ),
+    "a volume of another zone": (
+        [
+            node("a", labels={"topology.kubernetes.io/zone": "x"}),
+            claim("c", "v1"),
+            {"kind": "PersistentVolume", "metadata": {"name": "v1", "labels": {"topology.kubernetes.io/zone": "y"}}},
+        ],
+        pod("p", volumes=MOUNT),
+        [
+            (
+                "VolumeZone",
+                "The volume v1 of the claim c is in topology.kubernetes.io/zone=y, and a in x.",
+            )
+        ],
+    ),
     "a claim for one pod alone": (
         [A, claim("c", "v1", accessModes=["ReadWriteOncePod"]), volume("v1", "x"), pod("r", on="a", volumes=MOUNT)],
         pod("p", volumes=MOUNT),
