@@ -17,6 +17,7 @@ from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo, with_node
+from app.scheduler.framework.tracking import Domains
 from app.scheduler.snapshot import LISTED, ImageState, Snapshot, image_states
 
 Change = tuple[PodInfo, str, int]
@@ -45,6 +46,7 @@ class Cache:
         self._arrivals: dict[str, int] = {}
         self._arrived = 0
         self._shapes: dict[str, Hashable] = {}
+        self._domains: tuple[int, Domains] | None = None
         for obj in objects:
             self.change(None, obj)
 
@@ -175,6 +177,13 @@ class Cache:
         if self._images is None:
             self._images = image_states(self.nodes.values())
         return self._images
+
+    @property
+    def domains(self) -> Domains:
+        """Which nodes share a topology."""
+        if self._domains is None or self._domains[0] != self.epoch:
+            self._domains = (self.epoch, Domains(self.nodes))
+        return self._domains[1]
 
     def waits_before(self, pod: PodInfo) -> bool:
         """Whether a pod is nominated to some node that counts for this one: at least as important, and another."""

@@ -86,12 +86,14 @@ class Template:
         for plugin in dict.fromkeys(others):
             name = plugin.NAME
             if isinstance(plugin, TrackedPlugin):
-                self.trackers[name] = plugin.track(state, pod)
+                self.trackers[name] = plugin.track(state, pod, cache.domains)
+        self._placing = [tracker for tracker in self.trackers.values() if tracker.places]
         self._skipped = frozenset(state.skip_filter - self.trackers.keys())
         self._shared_filters: list[Plugin] = [
             plugin for plugin in framework.at("filter") if plugin.NAME in self.trackers
         ]
-        self.normalized = [index for index, plugin in enumerate(self.local_scorers) if _normalizes(plugin)]
+        self.normalizing = frozenset(plugin.NAME for plugin in self.scorers if _normalizes(plugin))
+        self.normalized = [index for index, plugin in enumerate(self.local_scorers) if plugin.NAME in self.normalizing]
         self._fixed = [
             (index, framework.weights[plugin.NAME])
             for index, plugin in enumerate(self.local_scorers)
@@ -171,7 +173,7 @@ class Template:
         return status, scores
 
     def _key(self, node: NodeInfo, local: LocalAnswers) -> Hashable:
-        return (local, *(tracker.place(node) for tracker in self.trackers.values()))
+        return (local, *[tracker.place(node) for tracker in self._placing])
 
     def catch_up(self) -> bool:
         """Count what came to nodes and left them since the last look. False: begin anew."""

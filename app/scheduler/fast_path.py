@@ -211,8 +211,8 @@ def _tracked_scores(template: Template, passing: _Passing) -> list[tuple[str, tu
             continue
         raw = {node.name: cast("ScorePlugin", plugin).score(state, pod, node) for node in nodes}
         normalized = dict(raw)
-        if isinstance(plugin, NormalizeScorePlugin):
-            plugin.normalize_score(state, pod, normalized)
+        if plugin.NAME in template.normalizing:
+            cast("NormalizeScorePlugin", plugin).normalize_score(state, pod, normalized)
         found.append((plugin.NAME, (raw, normalized)))
     return found
 
@@ -270,8 +270,8 @@ def _plugin_scores(template: Template, passing: _Passing, names: Sequence[str]) 
             index = template.local_scorers.index(plugin)
             raw = {group.smallest: group.local[1][index] for group in passing.groups}
             normalized = dict(raw)
-            if isinstance(plugin, NormalizeScorePlugin):
-                plugin.normalize_score(template.state, template.pod, normalized)
+            if plugin.NAME in template.normalizing:
+                cast("NormalizeScorePlugin", plugin).normalize_score(template.state, template.pod, normalized)
         elif plugin.NAME in tracked:
             raw, normalized = tracked[plugin.NAME]
         else:

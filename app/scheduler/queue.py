@@ -105,6 +105,7 @@ class SchedulingQueue:
         self._queues: dict[str, dict[str, QueuedPod]] = {ACTIVE: {}, BACKOFF: {}, UNSCHEDULABLE: {}}
         self._in_flight: dict[str, tuple[QueuedPod, list[Happening]]] = {}
         self._sequence = 0
+        self._known_interest: dict[ClusterEvent, bool] = {}
         self._heap: list[tuple[tuple[int, ...], int, QueuedPod]] = []
 
     @classmethod
@@ -328,11 +329,12 @@ class SchedulingQueue:
             happenings.append((event, old, new))
 
     def _of_interest(self, event: ClusterEvent) -> bool:
-        if event == EVERYTHING:
-            return True
-        return any(
-            registered.matches(event) for profile in self._profiles.values() for registered, _, _ in profile.hints
-        )
+        found = self._known_interest.get(event)
+        if found is None:
+            hints = [registered for profile in self._profiles.values() for registered, _, _ in profile.hints]
+            found = event == EVERYTHING or any(registered.matches(event) for registered in hints)
+            self._known_interest[event] = found
+        return found
 
     def _interests(self, entry: QueuedPod, event: ClusterEvent) -> bool:
         hints = self._profiles[entry.pod.scheduler_name].hints

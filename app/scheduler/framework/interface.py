@@ -14,6 +14,7 @@ from app.scheduler.framework.cycle_state import CycleState
 from app.scheduler.framework.events import ClusterEventWithHint
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
+from app.scheduler.framework.release import NEWEST, Release
 from app.scheduler.framework.status import Status
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class Plugin:
 
     READS_LABELS: ClassVar[bool] = False
     """Whether a LOCAL plugin that has something to do looks at a node's name and labels, too."""
+
+    release: Release = NEWEST
+    """Whose words it speaks; set once, when a profile builds the plugin."""
 
     def __init__(self, args: Mapping[str, Any], gates: frozenset[str] = frozenset()) -> None:
         self.args = args

@@ -49,8 +49,7 @@ class PodInfo:
         """Take over what was worked out for a pod that asks for the same: same spec, labels and namespace."""
         known, own = other.__dict__, self.__dict__
         for name in _ALIKE:
-            if name in known:
-                own[name] = known[name]
+            own[name] = known[name] if name in known else getattr(other, name)
 
     @property
     def nominated_node(self) -> str:

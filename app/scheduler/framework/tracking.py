@@ -22,6 +22,10 @@ class Tracker(Protocol):
     def filters(self) -> bool:
         """Whether the filter has anything to do at present."""
 
+    @property
+    def places(self) -> bool:
+        """Whether nodes may ever stand in different places."""
+
     def place(self, node: NodeInfo) -> Hashable:
         """Whatever the answers for the node depend on and is not the same for all nodes."""
 
@@ -39,7 +43,7 @@ class Tracker(Protocol):
 class TrackedPlugin(Protocol):
     """A plugin that can be followed."""
 
-    def track(self, state: CycleState, pod: PodInfo) -> Tracker:
+    def track(self, state: CycleState, pod: PodInfo, domains: Domains) -> Tracker:
         """A tracker that begins with the state's snapshot; the state is as PreFilter left it."""
 
 
@@ -50,22 +54,27 @@ class Domains:
     nodes of that domain. With few values, they are told apart by the value itself, and a change concerns nobody.
     """
 
-    def __init__(self, nodes: Mapping[str, NodeInfo], keys: Iterable[str]) -> None:
+    def __init__(self, nodes: Mapping[str, NodeInfo]) -> None:
+        self._labels = {name: node.labels for name, node in nodes.items()}
         self._members: dict[str, dict[str, list[str]]] = {}
-        for key in keys:
-            members: dict[str, list[str]] = {}
-            for name, node in nodes.items():
-                value = node.labels.get(key)
-                if value is not None:
-                    members.setdefault(value, []).append(name)
-            if len(members) ** 2 > len(nodes):
-                self._members[key] = members
+
+    def _of(self, key: str) -> dict[str, list[str]]:
+        """Names by value; empty where there are few values."""
+        members = self._members.get(key)
+        if members is None:
+            members = {}
+            for name, labels in self._labels.items():
+                if key in labels:
+                    members.setdefault(labels[key], []).append(name)
+            if len(members) ** 2 <= len(self._labels):
+                members = {}
+            self._members[key] = members
+        return members
 
     def has_many(self, key: str) -> bool:
         """Whether nodes are to be told apart by what was counted."""
-        return key in self._members
+        return bool(self._of(key))
 
     def neighbours(self, key: str, node: NodeInfo) -> Sequence[str]:
         """The nodes of the node's domain, itself included; none where the value itself tells nodes apart."""
-        members = self._members.get(key)
-        return members.get(node.labels.get(key, ""), ()) if members else ()
+        return self._of(key).get(node.labels.get(key, ""), ())

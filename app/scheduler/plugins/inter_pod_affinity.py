@@ -156,10 +156,10 @@ class InterPodAffinity(Plugin):
                 if _means(term, pod, snapshot):
                     found.add(term, node, sign * term.weight, change)
 
-    def track(self, state: CycleState, pod: PodInfo) -> _Tracker:
+    def track(self, state: CycleState, pod: PodInfo, domains: Domains) -> _Tracker:
         """Follow the counts and weights by topology."""
         speaks = bool(pod.preferred_affinity or pod.preferred_anti_affinity)
-        return _Tracker(self, state, pod, scores=speaks or not self._ignore_preferred)
+        return _Tracker(self, state, pod, domains, scores=speaks or not self._ignore_preferred)
 
     def score(self, state: CycleState, _pod: PodInfo, node: NodeInfo) -> int:
         """Sum over the node's topologies."""
@@ -185,7 +185,9 @@ class InterPodAffinity(Plugin):
 class _Tracker:
     """Counts and weights that pods are added to and taken from. `state` keeps the counts for the filter."""
 
-    def __init__(self, plugin: InterPodAffinity, state: CycleState, pod: PodInfo, *, scores: bool) -> None:
+    def __init__(
+        self, plugin: InterPodAffinity, state: CycleState, pod: PodInfo, domains: Domains, *, scores: bool
+    ) -> None:
         self._plugin, self._pod, self._snapshot, self._scores = plugin, pod, state.snapshot, scores
         found = state.read(plugin.NAME, _FilterState)
         self._counts = found if found is not None else _FilterState({}, {}, {})
@@ -194,17 +196,23 @@ class _Tracker:
         for node in state.snapshot.nodes.values() if scores else ():
             for other in node.pods:
                 plugin.weigh(self._weights, pod, other, node, state.snapshot)
-        terms = (*pod.required_affinity, *pod.required_anti_affinity)
-        self._speaks = bool(terms)
-        self._keys = {term.topology_key for term in terms} | self._counted_keys()
-        self._domains = Domains(state.snapshot.nodes, self._keys)
-
-    def _counted_keys(self) -> set[str]:
-        return {key for key, _ in self._counts.existing} | self._weights.weights.keys()
+        self._domains = domains
+        required = (*pod.required_affinity, *pod.required_anti_affinity)
+        own = (*required, *pod.preferred_affinity, *pod.preferred_anti_affinity)
+        self._speaks = bool(required)
+        self._keys = sorted(
+            {term.topology_key for term in own}
+            | {key for key, _ in self._counts.existing}
+            | self._weights.weights.keys()
+        )
 
     @property
     def filters(self) -> bool:
         return self._speaks or bool(self._counts.existing)
+
+    @property
+    def places(self) -> bool:
+        return bool(self._keys)
 
     def place(self, node: NodeInfo) -> Hashable:
         found: list[Hashable] = []
@@ -227,9 +235,19 @@ class _Tracker:
         _count_anti_affinity(counts.anti_affinity, pod.required_anti_affinity, other, node, snapshot, sign)
         if self._scores:
             self._plugin.weigh(self._weights, pod, other, node, snapshot, sign)
-        if other.has_affinity and not self._counted_keys() <= self._keys:
+        if other.has_affinity and self._has_new_key(other, node):
             return None
         return [name for key in self._keys for name in self._domains.neighbours(key, node)]
+
+    def _has_new_key(self, other: PodInfo, node: NodeInfo) -> bool:
+        """Whether the pod's terms brought in a topology that nodes are not told apart by yet."""
+        terms = (*other.required_anti_affinity, *other.required_affinity)
+        preferred = (*other.preferred_affinity, *other.preferred_anti_affinity)
+        return any(
+            key not in self._keys
+            and ((key, node.labels.get(key)) in self._counts.existing or key in self._weights.weights)
+            for key in (term.topology_key for term in (*terms, *preferred))
+        )
 
     def prepare_scores(self, state: CycleState, _groups: Sequence[tuple[NodeInfo, int]]) -> bool:
         if not self._scores or not self._weights.terms:

@@ -156,10 +156,10 @@ class PodTopologySpread(Plugin):
         """Whether only nodes with all topology keys count; the system's defaults are milder."""
         return bool(pod.spec.get("topologySpreadConstraints")) or not self._system_defaulted
 
-    def track(self, state: CycleState, pod: PodInfo) -> _Tracker:
+    def track(self, state: CycleState, pod: PodInfo, domains: Domains) -> _Tracker:
         """Follow the counts by domain."""
         soft = self._constraints(pod, _SOFT, state.snapshot.list)
-        return _Tracker(state, pod, soft, strict=self._is_strict(pod))
+        return _Tracker(state, pod, soft, domains, strict=self._is_strict(pod))
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """Matching pods in the node's domains, weighed by the number of domains; fewer is better."""
@@ -235,18 +235,23 @@ def _weights(sizes: Iterable[int]) -> tuple[float, ...]:
 class _Tracker:
     """Counts of both kinds of constraints; those of hosts are taken from the node itself, as `score` does."""
 
-    def __init__(self, state: CycleState, pod: PodInfo, soft: Sequence[Constraint], *, strict: bool) -> None:
-        self._pod, self._soft, self._strict = pod, soft, strict
+    def __init__(
+        self, state: CycleState, pod: PodInfo, soft: Sequence[Constraint], domains: Domains, *, strict: bool
+    ) -> None:
+        self._pod, self._soft, self._domains, self._strict = pod, soft, domains, strict
         self._hard = state.read(PodTopologySpread.NAME, _FilterState)
         self._soft_counts: tuple[dict[str, int], ...] = tuple({} for _ in soft)
         nodes = state.snapshot.nodes
-        self._domains = Domains(nodes, [item.topology_key for item in self._hard.constraints] if self._hard else ())
         for node in nodes.values() if soft else ():
             self._count_soft(node, node.pods, 1)
 
     @property
     def filters(self) -> bool:
         return self._hard is not None
+
+    @property
+    def places(self) -> bool:
+        return self._hard is not None or bool(self._soft)
 
     def place(self, node: NodeInfo) -> Hashable:
         found: list[Hashable] = []

@@ -15,12 +15,16 @@ from app.scheduler.framework.helpers import default_normalize_score
 from app.scheduler.framework.interface import Plugin, Scores
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
+from app.scheduler.framework.release import Release
 from app.scheduler.framework.status import Status, unresolvable
 
 GATE = "TaintTolerationComparisonOperators"
 _HARD = ("NoSchedule", "NoExecute")
 _SOFT = "PreferNoSchedule"
 _REJECTED = unresolvable("node(s) had untolerated taint(s)")
+_SILENT_SINCE = Release(34, 2)
+"""The first release whose message hides the taint."""
+_SHORT_SINCE = Release(24, 0)
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,17 @@ class TaintToleration(Plugin):
         """Turn down a node with a hard taint that nothing tolerates."""
         if not node.taints:
             return None
-        return _REJECTED if self._untolerated(pod, node.taints) else None
+        taint = helpers.find_untolerated_taint(node.taints, pod.tolerations, _HARD, compare=self._compare)
+        return None if taint is None else self._rejection(taint)
+
+    def _rejection(self, taint: Mapping[str, Any]) -> Status:
+        """The answer in the words of the scheduler's release."""
+        if self.release >= _SILENT_SINCE:
+            return _REJECTED
+        named = f"{{{taint.get('key') or ''}: {taint.get('value') or ''}}}"
+        if self.release >= _SHORT_SINCE:
+            return unresolvable(f"node(s) had untolerated taint {named}")
+        return unresolvable(f"node(s) had taint {named}, that the pod didn't tolerate")
 
     def _untolerated(self, pod: PodInfo, taints: Sequence[Mapping[str, Any]]) -> bool:
         found = helpers.find_untolerated_taint(taints, pod.tolerations, _HARD, compare=self._compare)
