@@ -242,7 +242,7 @@ def compose(text: str, limits: Limits = LEARNERS, progress: Progress | None = No
     try:
         for number, event in enumerate(yaml.parse(text, Loader=yaml.CSafeLoader)):
             composer.feed(event)
-            if progress is not None and number % _EVENTS_BETWEEN == 0:
+            if progress is not None and number % _EVENTS_BETWEEN == 0 and event.start_mark:
                 progress(min(event.start_mark.index / max(len(text), 1), 1.0))
     except yaml.MarkedYAMLError as error:
         found = yaml_problems.explain(text, error)
