@@ -135,17 +135,18 @@ class Template:
         return self._cache.nodes
 
     def _begin(self) -> None:
-        members: dict[Hashable, list[str]] = {}
-        answers: dict[Hashable, LocalAnswers] = {}
+        members: dict[Group, list[str]] = {}
         for name, node in self._cache.nodes.items():
             local = self._local(node)
             key = self._key(node, local)
-            answers[key] = local
-            members.setdefault(key, []).append(name)
-        for key, names in members.items():
-            self._group(key, answers[key]).fill(names)
-        by_name = {name: group for group in self.groups.values() for name in group.names}
-        self.group_of.update((name, by_name[name]) for name in self._cache.nodes)
+            group = self.groups.get(key)
+            if group is None:
+                group = self._group(key, local)
+                members[group] = []
+            members[group].append(name)
+            self.group_of[name] = group
+        for group, names in members.items():
+            group.fill(names)
 
     def _group(self, key: Hashable, local: LocalAnswers) -> Group:
         fixed = sum(local[1][index] * weight for index, weight in self._fixed) if local[1] else 0

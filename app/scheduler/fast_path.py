@@ -12,8 +12,10 @@ nominated, volumes, a plugin that cannot be followed) goes to `schedule_one` wit
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 from app.apimachinery.meta import Object
@@ -170,16 +172,10 @@ def _shared_status(template: Template, group: Group, plugins: Sequence[Plugin]) 
 
 def _first(template: Template, groups: Sequence[Group], enough: int) -> _Passing:
     """The first nodes that pass, in the nodes' order, and no more than are enough."""
-    counts = dict.fromkeys(groups, 0)
-    names: list[str] = []
-    for name, group in template.group_of.items():
-        if group in counts:
-            counts[group] += 1
-            names.append(name)
-            if len(names) == enough:
-                break
-    found = {group: count for group, count in counts.items() if count}
-    return _Passing(list(found), list(found.values()), names)
+    wanted, group_of = set(groups), template.group_of
+    names = list(islice((name for name, group in group_of.items() if group in wanted), enough))
+    counts = Counter(map(group_of.__getitem__, names))
+    return _Passing(list(counts), list(counts.values()), names)
 
 
 def _totals(template: Template, passing: _Passing) -> list[int]:

@@ -205,6 +205,7 @@ class _Tracker:
             | {key for key, _ in self._counts.existing}
             | self._weights.weights.keys()
         )
+        self._axes = [(key, domains.has_many(key)) for key in self._keys]
 
     @property
     def filters(self) -> bool:
@@ -216,16 +217,16 @@ class _Tracker:
 
     def place(self, node: NodeInfo) -> Hashable:
         found: list[Hashable] = []
-        for key in self._keys:
-            value = node.labels.get(key)
-            if value is None or not self._domains.has_many(key):
+        labels, counts = node.labels, self._counts
+        for key, many in self._axes:
+            value = labels.get(key)
+            if value is None or not many:
                 found.append(value)
                 continue
-            pair, counts = (key, value), self._counts
-            found.append(pair in counts.existing)
-            found.append(pair in counts.affinity)
-            found.append(pair in counts.anti_affinity)
-            found.append(self._weights.weights.get(key, {}).get(value, 0))
+            pair = (key, value)
+            weights = self._weights.weights.get(key)
+            weight = weights.get(value, 0) if weights else 0
+            found.append((pair in counts.existing, pair in counts.affinity, pair in counts.anti_affinity, weight))
         return tuple(found)
 
     def count(self, other: PodInfo, node: NodeInfo, sign: int) -> Iterable[str] | None:
