@@ -60,7 +60,7 @@ def start_program(launch: Launch) -> Run:
         return Run(runs=QUICK, code=1, lines=(line,))
     lines = (
         logs.klog(launch.now, "serving.go:386", "Generated self-signed cert in-memory"),
-        logs.klog(launch.now, "server.go:173", '"Starting Kubernetes Scheduler" version="v1.35.7"'),
+        logs.klog(launch.now, "server.go:173", f'"Starting Kubernetes Scheduler" version="{options.version}"'),
         logs.klog(launch.now, "secure_serving.go:211", f"Serving securely on [::]:{options.secure_port}"),
     )
     return Run(lines=lines, ports=(), https=(options.secure_port,))
@@ -191,7 +191,7 @@ def _begin(context: Context, pod: Object, container: Mapping[str, Any], identity
         "host": str(pod["spec"].get("nodeName")) if pod["spec"].get("hostNetwork") else meta.name_of(pod),
         "since": context.now,
         "user": user,
-        "names": scheduler_options.names(options.configuration),
+        "names": scheduler_options.names(options),
         "allowed": None,
         "leading": False,
         "said": "",

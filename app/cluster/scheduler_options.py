@@ -13,12 +13,7 @@ from app.apimachinery import manifests, meta
 from app.apimachinery.meta import Object
 from app.scheduler import profile
 from app.scheduler.configuration import ConfigurationError
-
-GROUP = "kubescheduler.config.k8s.io"
-V1 = f"{GROUP}/v1"
-_NEWEST = 35
-_SPANS = {"v1beta1": (19, 22), "v1beta2": (22, 27), "v1beta3": (23, 28), "v1": (25, 99)}
-"""First and last minor release that reads an API version of the configuration."""
+from app.scheduler.framework import release as releases
 
 _BOOLEAN = frozenset(
     {
@@ -88,9 +83,13 @@ class OptionsError(ValueError):
 
 @dataclass(frozen=True)
 class Options:
-    """What the process goes on with. `configuration` is in v1 form, or None for the default profile."""
+    """What the process goes on with. `configuration` is as it was written, or None for the default profile.
+
+    `version` is the program's own, `v1.35.7`.
+    """
 
     configuration: Object | None
+    version: str
     leader_elect: bool
     lease_namespace: str
     lease_name: str
@@ -101,21 +100,22 @@ class Options:
 
 def read(argv: Sequence[str], files: Mapping[str, str], image: str) -> Options:
     """The options of a command line. Raises OptionsError in the program's words."""
-    minor = _minor(image)
-    flags = _flags(argv[1:], minor)
+    version = version_of(image)
+    flags = _flags(argv[1:], releases.parse(version).minor)
     configuration = None
     if path := flags.get("config"):
         if path not in files:
             raise OptionsError(f"open {path}: no such file or directory")
-        configuration = _configuration(files[path], minor)
+        configuration = _configuration(files[path])
+    _check_profiles(configuration, version)
     election = (configuration or {}).get("leaderElection") or {}
     elect = election.get("leaderElect", True)
     if "leader-elect" in flags:
         elect = _boolean("leader-elect", flags["leader-elect"])
     connection = (configuration or {}).get("clientConnection") or {}
-    _check_profiles(configuration)
     return Options(
         configuration=configuration,
+        version=version,
         leader_elect=bool(elect),
         lease_namespace=flags.get("leader-elect-resource-namespace")
         or election.get("resourceNamespace")
@@ -127,13 +127,10 @@ def read(argv: Sequence[str], files: Mapping[str, str], image: str) -> Options:
     )
 
 
-def _minor(image: str) -> int:
-    """The minor release of a `kube-scheduler:v1.N.P` image; the newest for any other."""
-    tag = image.rpartition(":")[2]
-    parts = tag.removeprefix("v").split(".")
-    if len(parts) >= 2 and parts[0] == "1" and parts[1].isdecimal() and len(parts[1]) < 4:
-        return int(parts[1])
-    return _NEWEST
+def version_of(image: str) -> str:
+    """The version of a `kube-scheduler:v1.N.P` image, `v1.N.P`; the newest for any other image or tag."""
+    minor, patch = releases.parse(image.rpartition(":")[2])
+    return f"v1.{minor}.{patch}"
 
 
 def _flags(arguments: Sequence[str], minor: int) -> dict[str, str]:
@@ -178,8 +175,8 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def _configuration(text: str, minor: int) -> Object:
-    """The configuration as v1 (pkg/scheduler… options/configfile.go: LoadConfigFromFile)."""
+def _configuration(text: str) -> Object:
+    """The configuration's one document (cmd/kube-scheduler/app/options/configfile.go: LoadConfigFromFile)."""
     try:
         documents = manifests.parse(text)
     except manifests.ManifestError as error:
@@ -187,33 +184,29 @@ def _configuration(text: str, minor: int) -> Object:
     if len(documents) != 1:
         raise OptionsError("couldn't get version/kind; json parse error: expected one document")
     found = documents[0].object
-    kind, api_version = str(found.get("kind") or ""), str(found.get("apiVersion") or "")
-    if not kind:
+    if not found.get("kind"):
         raise OptionsError(f"Object 'Kind' is missing in '{text[:200]}'")
-    group, _, version = api_version.rpartition("/")
-    first, last = _SPANS.get(version, (1, 0))
-    if kind != "KubeSchedulerConfiguration" or group != GROUP or not first <= minor <= last:
-        registered = f'no kind "{kind}" is registered for version "{api_version}"'
-        raise OptionsError(f'{registered} in scheme "pkg/scheduler/apis/config/scheme/scheme.go:30"')
-    return {**meta.copied(found), "apiVersion": V1}
+    configuration: Object = meta.copied(found)
+    return configuration
 
 
-def _check_profiles(configuration: Object | None) -> None:
+def _check_profiles(configuration: Object | None, version: str) -> None:
     try:
-        profile.build_profiles(configuration)
+        profile.build_profiles(configuration, version=version)
     except ConfigurationError as error:
         raise OptionsError(str(error)) from error
 
 
-def names(configuration: Object | None) -> list[str]:
-    """The schedulerNames that a configuration serves."""
-    return sorted(profile.build_profiles(configuration))
+def names(options: Options) -> list[str]:
+    """The schedulerNames that the process serves."""
+    return sorted(profile.build_profiles(options.configuration, version=options.version))
 
 
 def summary(options: Options) -> dict[str, Any]:
     """The options as JSON, for the process's record."""
     return {
         "configuration": options.configuration,
+        "version": options.version,
         "elect": options.leader_elect,
         "lease": f"{options.lease_namespace}/{options.lease_name}",
         "kubeconfig": options.kubeconfig,

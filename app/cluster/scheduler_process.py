@@ -18,6 +18,7 @@ from app.cluster import controller_utils as utils
 from app.cluster import scheduler_effects
 from app.cluster.loops import Context
 from app.scheduler import event_handlers, profile, snapshot
+from app.scheduler.framework.runtime import Framework
 from app.scheduler.queue import QueuedPod, SchedulingQueue
 from app.scheduler.schedule_one import ScheduleResult, schedule_one
 from app.scheduler.snapshot import Snapshot
@@ -35,7 +36,7 @@ Process = dict[str, Any]
 
 def run(context: Context, process: Process) -> None:
     """Hear the news, then try pods until none is to be tried at this instant."""
-    profiles = profile.build_profiles(process["configuration"])
+    profiles = _profiles(process)
     pods = context.client.list("pods")
     waiting = [pod for pod in pods if not pod["spec"].get("nodeName")]
     queue = SchedulingQueue.load(process["queue"], profiles, _before(context, waiting))
@@ -54,6 +55,11 @@ def run(context: Context, process: Process) -> None:
         _try(context, process, queue, entry)
     process["queue"] = queue.dump()
     _set_timer(context, process, queue)
+
+
+def _profiles(process: Process) -> dict[str, Framework]:
+    """A process runs the plugins, and speaks the words, of its image's release."""
+    return profile.build_profiles(process["configuration"], version=process.get("version", ""))
 
 
 def _before(context: Context, waiting: Sequence[Object]) -> list[Object]:
@@ -91,7 +97,7 @@ def _try(context: Context, process: Process, queue: SchedulingQueue, entry: Queu
         queue.done(entry.pod.key)
         return
     assert pod is not None
-    framework = profile.build_profiles(process["configuration"])[entry.pod.scheduler_name]
+    framework = _profiles(process)[entry.pod.scheduler_name]
     seed = f"{context.seed}/{entry.pod.uid}"
     result = schedule_one(framework, _snapshot(context), pod, pick=lambda names: _drawn(seed, names))
     _keep(context, entry.pod.key, result)

@@ -1,7 +1,7 @@
-"""KubeSchedulerConfiguration v1: what it may say, and what stands where it says nothing (pkg/scheduler/apis/config).
+"""KubeSchedulerConfiguration: what it may say, and what stands where it says nothing (pkg/scheduler/apis/config).
 
 `read` answers profiles in the form that `profile.build_profiles` builds from: the default plugins merged in, the
-arguments by plugin.
+arguments by plugin. Which API versions can be read is the release's matter (`configuration_versions`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.apimachinery.meta import Object
-from app.scheduler import configuration_fields, registry
+from app.scheduler import configuration_fields, configuration_validation, configuration_versions, registry
+from app.scheduler.configuration_versions import GROUP, KIND
+from app.scheduler.framework.release import NEWEST, Release
 
-GROUP_VERSION = "kubescheduler.config.k8s.io/v1"
-KIND = "KubeSchedulerConfiguration"
+GROUP_VERSION = f"{GROUP}/v1"
 DEFAULT_SCHEDULER = "default-scheduler"
 
 DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
@@ -39,6 +40,11 @@ DEFAULT_PLUGINS: tuple[tuple[str, int], ...] = (
     ("DefaultBinder", 0),
 )
 """Plugins and weights of 1.35 (apis/config/v1/default_plugins.go); 0 is no weight of its own, which counts as 1."""
+
+_ON_SINCE = {"DynamicResources": 34, "SchedulingGates": 27}
+"""The minor release since which a default plugin does something without a feature gate."""
+_OLD_WEIGHTS = {"TaintToleration": 1, "NodeAffinity": 1, "InterPodAffinity": 1}
+"""Weights of v1beta2 that v1beta3 raised."""
 
 
 class ConfigurationError(ValueError):
@@ -72,10 +78,15 @@ class Configuration:
     pod_max_backoff_seconds: int = 10
 
 
-def read(configuration: Object | None) -> Configuration:
-    """The configuration with defaults. None is the default profile alone. Raises ConfigurationError."""
+def read(configuration: Object | None, release: Release = NEWEST) -> Configuration:
+    """The configuration with the defaults of its API version. None is the default profile alone.
+
+    Raises ConfigurationError for what a kube-scheduler of the release ends with.
+    """
     document = configuration or {"apiVersion": GROUP_VERSION, "kind": KIND}
-    _check_type(document)
+    if configuration:
+        _check_type(document, release)
+    version = str(document["apiVersion"]).rpartition("/")[2]
     problems = configuration_fields.check(document)
     if problems:
         listed = ", ".join(problems)
@@ -83,23 +94,33 @@ def read(configuration: Object | None) -> Configuration:
     document = configuration_fields.without_nulls(document)
     listed_profiles: Sequence[Mapping[str, Any]] = document.get("profiles") or [{}]
     names = [_scheduler_name(item, len(listed_profiles)) for item in listed_profiles]
-    errors = [*_check_numbers(document), *_check_profiles(listed_profiles, names)]
+    errors = configuration_validation.check(document, listed_profiles, names, release)
     if errors:
         raise ConfigurationError(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
     percentage = int(document.get("percentageOfNodesToScore") or 0)
     return Configuration(
-        tuple(_profile(item, name, percentage) for item, name in zip(listed_profiles, names, strict=True)),
+        tuple(
+            _profile(item, name, percentage, default_plugins(version, release))
+            for item, name in zip(listed_profiles, names, strict=True)
+        ),
         int(document.get("podInitialBackoffSeconds") or 1),
         int(document.get("podMaxBackoffSeconds") or 10),
     )
 
 
-def _check_type(document: Mapping[str, Any]) -> None:
+def default_plugins(version: str, release: Release) -> tuple[tuple[str, int], ...]:
+    """The plugins and weights of an API version in a release (default_plugins.go beside each version's types)."""
+    lacking = {name for name, since in _ON_SINCE.items() if release.minor < since}
+    weights = _OLD_WEIGHTS if version in configuration_versions.WITHOUT_MULTI_POINT else {}
+    return tuple((name, weights.get(name, weight)) for name, weight in DEFAULT_PLUGINS if name not in lacking)
+
+
+def _check_type(document: Mapping[str, Any], release: Release) -> None:
     kind, version = document.get("kind"), document.get("apiVersion")
     if not kind or not version:
         missing = "Kind" if not kind else "apiVersion"
         raise ConfigurationError(f"Object '{missing}' is missing in the configuration")
-    if kind != KIND or version != GROUP_VERSION:
+    if not configuration_versions.is_registered(kind, version, release.minor):
         scheme = "pkg/scheduler/apis/config/scheme/scheme.go:30"
         raise ConfigurationError(f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"')
 
@@ -109,55 +130,10 @@ def _scheduler_name(profile: Mapping[str, Any], total: int) -> str:
     return str(profile.get("schedulerName") or (DEFAULT_SCHEDULER if total == 1 else ""))
 
 
-def _check_numbers(document: Mapping[str, Any]) -> list[str]:
-    """Numbers out of range (validation.go: ValidateKubeSchedulerConfiguration)."""
-    found = []
-    initial = int(document.get("podInitialBackoffSeconds", 1))
-    most = int(document.get("podMaxBackoffSeconds", 10))
-    percentage = int(document.get("percentageOfNodesToScore") or 0)
-    parallelism = int(document.get("parallelism", 16))
-    if parallelism <= 0:
-        found.append(f"parallelism: Invalid value: {parallelism}: should be an integer value greater than zero")
-    if not 0 <= percentage <= 100:
-        found.append(f"percentageOfNodesToScore: Invalid value: {percentage}: not in valid range [0-100]")
-    if initial <= 0:
-        found.append(f"podInitialBackoffSeconds: Invalid value: {initial}: must be greater than 0")
-    if most < initial:
-        found.append(
-            f"podMaxBackoffSeconds: Invalid value: {most}: must be greater than or equal to PodInitialBackoffSeconds"
-        )
-    return found
-
-
-def _check_profiles(profiles: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    for index, (profile, name) in enumerate(zip(profiles, names, strict=True)):
-        path = f"profiles[{index}]"
-        if not name:
-            found.append(f"{path}.schedulerName: Required value")
-        elif name in names[:index]:
-            found.append(f'{path}.schedulerName: Duplicate value: "{name}"')
-        seen: set[str] = set()
-        for position, item in enumerate(profile.get("pluginConfig") or ()):
-            plugin = str(item.get("name") or "")
-            if plugin in seen:
-                found.append(f'{path}.pluginConfig[{position}]: Duplicate value: "{plugin}"')
-            seen.add(plugin)
-    sorts = [(profile.get("plugins") or {}).get("queueSort") or {} for profile in profiles]
-    for index, sort in enumerate(sorts):
-        path = f"profiles[{index}].plugins.queueSort"
-        if len(sort.get("enabled") or ()) > 1:
-            total = len(sort["enabled"])
-            found.append(f"{path}.Enabled: Invalid value: {total}: only one queue sort plugin can be enabled")
-        if index and sort != sorts[0]:
-            found.append(f"{path}: Invalid value: must be the same for all profiles")
-    return found
-
-
-def _profile(profile: Mapping[str, Any], name: str, percentage: int) -> Profile:
+def _profile(profile: Mapping[str, Any], name: str, percentage: int, defaults: Sequence[tuple[str, int]]) -> Profile:
     plugins = profile.get("plugins") or {}
     sets = {point: _plugin_set(listed) for point, listed in plugins.items()}
-    sets["multiPoint"] = _merge(DEFAULT_PLUGINS, sets.get("multiPoint", PluginSet()))
+    sets["multiPoint"] = _merge(defaults, sets.get("multiPoint", PluginSet()))
     args = {str(item.get("name") or ""): _args(item) for item in profile.get("pluginConfig") or ()}
     own = profile.get("percentageOfNodesToScore")
     return Profile(name, sets, args, percentage if own is None else int(own))
@@ -195,7 +171,7 @@ def _args(item: Mapping[str, Any]) -> Mapping[str, Any]:
     args: Mapping[str, Any] = item.get("args") or {}
     name = str(item.get("name") or "")
     kind = args.get("kind")
-    if registry.is_known(name) and kind and kind != f"{name}Args":
+    if name in registry.PLUGINS and kind and kind != f"{name}Args":
         where = "decoding .profiles[].pluginConfig"
         raise ConfigurationError(f"{where}: args for plugin {name} were not of type {name}Args, got {kind}")
     return {key: value for key, value in args.items() if key not in {"kind", "apiVersion"}}

@@ -1,9 +1,11 @@
-"""The fields of a KubeSchedulerConfiguration and their types (k8s.io/kube-scheduler/config/v1/types.go)."""
+"""The fields of a KubeSchedulerConfiguration and their types (k8s.io/kube-scheduler/config/v1…/types.go)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from app.scheduler.configuration_versions import WITHOUT_MULTI_POINT
 
 _ANY = object()
 _PLUGIN = {"name": str, "weight": int}
@@ -68,13 +70,23 @@ _ROOT: dict[str, Any] = {
         }
     ],
 }  # fmt: skip
+_OLD_PROFILE = {key: known for key, known in _ROOT["profiles"][0].items() if key != "percentageOfNodesToScore"}
+_OLD_POINTS = {point: _SET for point in _POINTS if point != "multiPoint"}
+_BETA3 = {**_ROOT, "profiles": [_OLD_PROFILE]}
+del _BETA3["delayCacheUntilActive"]
+_BETA2 = {
+    **_BETA3,
+    "healthzBindAddress": str,
+    "metricsBindAddress": str,
+    "profiles": [{**_OLD_PROFILE, "plugins": _OLD_POINTS}],
+}
 _LARGEST = 2**31 - 1
 _GO = {str: "string", int: "int32", bool: "bool"}
 
 
 def check(document: Mapping[str, Any]) -> list[str]:
     """What strict decoding says of the document: unknown fields and wrong types, in its words."""
-    found = list(_walk(document, _ROOT, ""))
+    found = list(_walk(document, _root(document), ""))
     if found:
         return found
     for index, profile in enumerate(document.get("profiles") or ()):
@@ -85,6 +97,14 @@ def check(document: Mapping[str, Any]) -> list[str]:
                 wanted = {"apiVersion": str, "kind": str, **known} if known is not None else None
                 found.extend(_walk(item["args"], wanted, path))
     return found
+
+
+def _root(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of the document's own API version."""
+    version = str(document["apiVersion"]).rpartition("/")[2]
+    if version in WITHOUT_MULTI_POINT:
+        return _BETA2
+    return _BETA3 if version == "v1beta3" else _ROOT
 
 
 def without_nulls(value: Any) -> Any:

@@ -14,29 +14,36 @@ from app.apimachinery.meta import Object
 from app.scheduler import configuration as configurations
 from app.scheduler import registry
 from app.scheduler.configuration import ConfigurationError, PluginSet, Profile
+from app.scheduler.framework import release as releases
 from app.scheduler.framework.interface import EXTENSION_POINTS, ArgsError, ExtensionPoint, Plugin
+from app.scheduler.framework.release import Release
 from app.scheduler.framework.runtime import Framework
 
 _MAX_TOTAL_SCORE = (2**63 - 1) // 100
 
 
-def build_profiles(configuration: Object | None, gates: Iterable[str] = ()) -> dict[str, Framework]:
+def build_profiles(
+    configuration: Object | None, gates: Iterable[str] = (), *, version: str = ""
+) -> dict[str, Framework]:
     """The framework for each schedulerName. `gates` are feature gates that are on besides the defaults.
+
+    `version` is the kube-scheduler's own (`v1.34.1`; the newest where it is empty): it decides on message texts, on
+    the API versions of a configuration that can be read, and on the default plugins.
 
     Raises ConfigurationError in the words with which kube-scheduler ends.
     """
-    return dict(_built(json.dumps(configuration), frozenset(gates)))
+    return dict(_built(json.dumps(configuration), frozenset(gates), releases.parse(version)))
 
 
 @lru_cache(maxsize=256)
-def _built(document: str, gates: frozenset[str]) -> Mapping[str, Framework]:
-    found = configurations.read(json.loads(document))
-    return {profile.scheduler_name: _framework(profile, gates) for profile in found.profiles}
+def _built(document: str, gates: frozenset[str], release: Release) -> Mapping[str, Framework]:
+    found = configurations.read(json.loads(document), release)
+    return {profile.scheduler_name: _framework(profile, gates, release) for profile in found.profiles}
 
 
-def _framework(profile: Profile, gates: frozenset[str]) -> Framework:
+def _framework(profile: Profile, gates: frozenset[str], release: Release) -> Framework:
     try:
-        return _Builder(profile, gates).build()
+        return _Builder(profile, gates, release).build()
     except (ArgsError, ConfigurationError) as error:
         raise ConfigurationError(
             f"initializing profiles: creating profile for scheduler name {profile.scheduler_name}: {error}"
@@ -46,9 +53,10 @@ def _framework(profile: Profile, gates: frozenset[str]) -> Framework:
 class _Builder:
     """Builds the plugins that a profile names and puts them in order (runtime/framework.go: NewFramework)."""
 
-    def __init__(self, profile: Profile, gates: frozenset[str]) -> None:
+    def __init__(self, profile: Profile, gates: frozenset[str], release: Release) -> None:
         self._profile = profile
         self._gates = gates
+        self._release = release
         self._made: dict[str, Plugin] = {}
 
     def build(self) -> Framework:
@@ -71,7 +79,7 @@ class _Builder:
         own = self._set(point.name)
         named: list[str] = []
         for name, _ in own.enabled:
-            if not registry.is_known(name):
+            if not registry.is_known(name, self._release.minor):
                 raise ConfigurationError(f'{point.type_name} "{name}" does not exist')
             if not _extends(name, point):
                 raise ConfigurationError(f'plugin "{name}" does not extend {point.type_name} plugin')
@@ -83,7 +91,7 @@ class _Builder:
         overriding: set[str] = set()
         expanded: list[str] = []
         for name, _ in self._set("multiPoint").enabled:
-            if not registry.is_known(name):
+            if not registry.is_known(name, self._release.minor):
                 raise ConfigurationError(f'{point.type_name} "{name}" does not exist')
             if not _extends(name, point) or name in own.disabled:
                 continue
@@ -111,9 +119,11 @@ class _Builder:
     def _plugin(self, name: str) -> Plugin:
         if name not in self._made:
             try:
-                self._made[name] = registry.PLUGINS[name](self._profile.args.get(name, {}), self._gates)
+                made = registry.PLUGINS[name](self._profile.args.get(name, {}), self._gates)
             except ArgsError as error:
                 raise ConfigurationError(f'initializing plugin "{name}": {error}') from error
+            made.release = self._release
+            self._made[name] = made
         return self._made[name]
 
     def _check(self, points: Mapping[str, Sequence[str]]) -> None:
@@ -132,7 +142,7 @@ class _Builder:
 def _extends(name: str, point: ExtensionPoint) -> bool:
     plugin = registry.PLUGINS.get(name)
     if plugin is None:
-        return point.name in registry.UPSTREAM_POINTS[name]
+        return point.name in registry.points_of_unbuilt(name)
     return all(callable(getattr(plugin, method, None)) for method in _methods(point))
 
 

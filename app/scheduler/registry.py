@@ -55,6 +55,22 @@ UPSTREAM_POINTS: dict[str, frozenset[str]] = {
 """Plugins of the real scheduler that are not built here, and where they take part: configurations may name them."""
 
 
-def is_known(name: str) -> bool:
-    """Whether the real scheduler has such a plugin."""
-    return name in PLUGINS or name in UPSTREAM_POINTS
+_FILTER = frozenset({"filter"})
+OLD: dict[str, tuple[int, frozenset[str]]] = {
+    "AzureDiskLimits": (30, _FILTER),
+    "CinderLimits": (30, _FILTER),
+    "EBSLimits": (30, _FILTER),
+    "GCEPDLimits": (30, _FILTER),
+    "SelectorSpread": (28, frozenset({"preScore", "score"})),
+}
+"""Plugins that later releases do not have: the last minor release with them, and where they took part."""
+
+
+def is_known(name: str, minor: int) -> bool:
+    """Whether the real scheduler 1.`minor` has such a plugin."""
+    return name in PLUGINS or name in UPSTREAM_POINTS or (name in OLD and minor <= OLD[name][0])
+
+
+def points_of_unbuilt(name: str) -> frozenset[str]:
+    """Where a plugin takes part that is not built here."""
+    return OLD[name][1] if name in OLD else UPSTREAM_POINTS[name]

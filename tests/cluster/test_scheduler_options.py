@@ -22,7 +22,7 @@ def read(*flags: str, config: str | None = None, image: str = IMAGE) -> schedule
 
 def test_without_flags_the_default_profile_is_served_and_the_default_lease_contended_for() -> None:
     options = read()
-    assert scheduler_options.names(options.configuration) == ["default-scheduler"]
+    assert scheduler_options.names(options) == ["default-scheduler"]
     assert (options.leader_elect, options.lease_namespace, options.lease_name) == (
         True,
         "kube-system",
@@ -33,7 +33,7 @@ def test_without_flags_the_default_profile_is_served_and_the_default_lease_conte
 @pytest.mark.parametrize("flags", [(f"--config={PATH}",), ("--config", PATH), (f"--config={PATH}", "--v=4")])
 def test_a_configuration_names_what_is_served(flags: tuple[str, ...]) -> None:
     options = read(*flags, config=CONFIG)
-    assert scheduler_options.names(options.configuration) == ["my-scheduler"]
+    assert scheduler_options.names(options) == ["my-scheduler"]
     assert not options.leader_elect
 
 
@@ -61,9 +61,8 @@ def test_a_release_reads_the_versions_of_its_time(version: str, image: str, read
     config = CONFIG.replace("k8s.io/v1", f"k8s.io/{version}")
     image = f"registry.k8s.io/kube-scheduler:{image}"
     if readable:
-        assert scheduler_options.names(read(f"--config={PATH}", config=config, image=image).configuration) == [
-            "my-scheduler"
-        ]
+        options = read(f"--config={PATH}", config=config, image=image)
+        assert scheduler_options.names(options) == ["my-scheduler"]
         return
     words = f'no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/{version}"'
     with pytest.raises(OptionsError, match=words):
