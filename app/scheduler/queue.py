@@ -235,10 +235,7 @@ class SchedulingQueue:
 
     def _first_backing_off(self) -> QueuedPod | None:
         entries = [entry for entry in self._queues[BACKOFF].values() if not entry.errors]
-        if not entries:
-            return None
-        first = min(entries, key=self._order)
-        return self._queues[BACKOFF].pop(first.pod.key)
+        return self._queues[BACKOFF].pop(min(entries, key=self._order).pod.key) if entries else None
 
     def _order(self, entry: QueuedPod) -> tuple[int, ...]:
         framework = self._profiles[entry.pod.scheduler_name]
