@@ -5,6 +5,7 @@ The plugin is disabled as an administrator would: in each KubeSchedulerConfigura
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -14,10 +15,14 @@ from app.apimachinery.manifests import ManifestError
 from app.apimachinery.meta import Object
 from app.cluster.cluster import Cluster
 from app.exercises.model import Variant
+from app.scheduler import configuration_versions
+from app.scheduler.framework.interface import EXTENSION_POINTS
 
 _KIND = "KubeSchedulerConfiguration"
 _API_VERSION = "kubescheduler.config.k8s.io/v1"
 _LOOP = "kube-scheduler"
+_POINTS = tuple(point.name for point in EXTENSION_POINTS)
+"""The points of a configuration that has no multiPoint."""
 
 
 def without(variant: Variant, plugin: str) -> Variant:
@@ -44,17 +49,20 @@ def configuration(found: Object | None, plugin: str) -> Object:
     """A KubeSchedulerConfiguration (None: the defaults) with the plugin disabled in every profile."""
     changed = meta.copied(found or {"apiVersion": _API_VERSION, "kind": _KIND})
     profiles = changed.get("profiles") or [{"schedulerName": "default-scheduler"}]
-    changed["profiles"] = [_profile(profile, plugin) for profile in profiles]
+    version = str(changed.get("apiVersion")).rpartition("/")[2]
+    points = _POINTS if version in configuration_versions.WITHOUT_MULTI_POINT else ("multiPoint",)
+    changed["profiles"] = [_profile(profile, plugin, points) for profile in profiles]
     return dict(changed)
 
 
-def _profile(profile: Object, plugin: str) -> Object:
+def _profile(profile: Object, plugin: str, points: Sequence[str]) -> Object:
     plugins = {
         point: {**sets, "enabled": [entry for entry in sets.get("enabled") or [] if entry.get("name") != plugin]}
         for point, sets in (profile.get("plugins") or {}).items()
     }
-    every = plugins.get("multiPoint") or {}
-    plugins["multiPoint"] = {**every, "disabled": [*(every.get("disabled") or []), {"name": plugin}]}
+    for point in points:
+        listed = plugins.get(point) or {}
+        plugins[point] = {**listed, "disabled": [*(listed.get("disabled") or []), {"name": plugin}]}
     return {**profile, "plugins": plugins}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.scheduler.framework.interface import Plugin
+from app.scheduler.framework.release import NEWEST
 from app.scheduler.plugins.default_binder import DefaultBinder
 from app.scheduler.plugins.default_preemption import DefaultPreemption
 from app.scheduler.plugins.dynamic_resources import DynamicResources
@@ -66,7 +67,7 @@ OLD: dict[str, tuple[int, frozenset[str]]] = {
 """Plugins that later releases do not have: the last minor release with them, and where they took part."""
 
 
-def is_known(name: str, minor: int) -> bool:
+def is_known(name: str, minor: int = NEWEST.minor) -> bool:
     """Whether the real scheduler 1.`minor` has such a plugin."""
     return name in PLUGINS or name in UPSTREAM_POINTS or (name in OLD and minor <= OLD[name][0])
 

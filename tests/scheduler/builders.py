@@ -41,9 +41,10 @@ def config(*profiles, **more):
     return {**CONFIG, **more, "profiles": list(profiles)}
 
 
-def attempt(objects, wanted, configuration=None, **more):
-    """The result of one cycle with the configuration's only profile."""
-    (framework,) = build_profiles(configuration).values()
+def attempt(objects, wanted, configuration=None, *, framework=None, **more):
+    """The result of one cycle with the configuration's only profile, or with a profile that is built already."""
+    if framework is None:
+        (framework,) = build_profiles(configuration).values()
     return schedule_one(framework, Snapshot.of(objects), wanted, **more)
 
 
