@@ -46,6 +46,23 @@ def test_higher_priority_comes_first_then_the_earlier():
     assert [_pop(queue, 0) for _ in range(4)] == ["high", "low", "late", None]
 
 
+def test_a_change_of_a_waiting_pod_moves_it_in_the_order():
+    first, second = pod("first"), pod("second")
+    queue = _queue(first, second)
+    queue.update(second, pod("second", priority=5), 0)
+    again = SchedulingQueue.load(queue.dump(), PROFILES, [first, pod("second", priority=5)])
+    for found in (queue, again):
+        assert [_pop(found, 0) for _ in range(3)] == ["second", "first", None]
+
+
+def test_a_pod_that_left_and_came_back_is_popped_once():
+    first, second = pod("first"), pod("second")
+    queue = _queue(first, second)
+    queue.delete(first)
+    queue.add(first, 1)
+    assert [_pop(queue, 1) for _ in range(3)] == ["second", "first", None]
+
+
 def test_a_pod_that_no_event_helps_is_tried_again_after_five_minutes():
     queue = _queue(pod("a", cpu="9"))
     entry, place = _fail(queue, 0)
