@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -46,18 +47,25 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("cluster", nargs="*", metavar="CLUSTER.yaml", help="manifests or dumps; - is standard input")
     parser.add_argument("--pod", metavar="POD.yaml", help="schedule the pods of this file instead of what is pending")
     parser.add_argument("--config", metavar="CONFIG.yaml", help="a KubeSchedulerConfiguration")
+    parser.add_argument("--release", type=_release, help="of the kube-scheduler, such as 1.34.1 (1.35.7)")
     parser.add_argument("-o", "--output", choices=["table", "json", "yaml"], default="table", help="form (table)")
     parser.add_argument("--all-nodes", action="store_true", help=f"show all nodes, not {tables.SHOWN_NODES}")
     parser.add_argument("--all-pods", action="store_true", help=f"explain all pods, not {SHOWN_PODS}")
     parser.add_argument("--vectors", nargs="+", metavar="FILE", help="replay vectors, write a JSON line for each")
 
 
+def _release(text: str) -> str:
+    """A release as the engine reads it."""
+    if not re.fullmatch(r"v?1\.\d{1,3}(\.\d{1,3})?", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text} is no release of Kubernetes: write 1.34, or 1.34.1")
+    return text
+
+
 def run(args: argparse.Namespace) -> int:
     """Simulate and print. See the exit codes above."""
     try:
-        if args.vectors:
-            return vector_files.run(args.vectors)
-        return _simulate(args)
+        code = vector_files.run(args.vectors) if args.vectors else _simulate(args)
+        sys.stdout.flush()
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
@@ -65,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
         # Whoever read the output has seen enough; Python would complain once more while it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    return code
 
 
 def _simulate(args: argparse.Namespace) -> int:
@@ -73,7 +82,7 @@ def _simulate(args: argparse.Namespace) -> int:
         raise BadInput("Give a file with the cluster, or - for standard input.")
     if names.count(STDIN) > 1:
         raise BadInput("Standard input (-) can be given once only.")
-    profiles = _profiles(args.config)
+    profiles = _profiles(args.config, args.release or "")
     cluster = [item for name in args.cluster for item in Text(name).items()]
     found = inventory(cluster, Text(args.pod).items() if args.pod else None)
     for note in dict.fromkeys(found.notes):
@@ -86,15 +95,15 @@ def _simulate(args: argparse.Namespace) -> int:
     return 0 if all(fate["result"] == "scheduled" for fate in fates) else 1
 
 
-def _profiles(name: str | None) -> Mapping[str, Framework]:
+def _profiles(name: str | None, release: str) -> Mapping[str, Framework]:
     if name is None:
-        return profile.build_profiles(None)
+        return profile.build_profiles(None, version=release)
     text = Text(name)
     values = [value for value in text.values() if value is not None]
     if len(values) != 1 or not isinstance(values[0], dict):
         raise BadInput(f"{text.name}: this must be one KubeSchedulerConfiguration")
     try:
-        return profile.build_profiles(values[0])
+        return profile.build_profiles(values[0], version=release)
     except ConfigurationError as error:
         raise BadInput(f"{text.name}: {error}") from error
 

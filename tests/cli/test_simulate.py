@@ -231,6 +231,23 @@ def test_a_configuration_decides_the_profile(simulate):
     assert "default/other: not tried. No scheduler is called default-scheduler" in " ".join(out.split())
 
 
+def test_an_older_release_speaks_in_its_own_words(simulate, capsys):
+    cluster = together(NODES, pod("web", "500m", "nodeName: ''"), pod("big", "4"))
+    assert "untolerated taint(s)" in simulate(cluster)[1]
+    assert "untolerated taint {gpu: true}" in simulate(cluster, "--release", "1.34.1")[1]
+    with pytest.raises(SystemExit) as ended:
+        simulate(cluster, "--release", "new")
+    assert ended.value.code == 2
+    assert "is no release of Kubernetes" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
+    (tmp_path / "cluster.yaml").write_text(together(many(60), pod("web", "1")))
+    command = f"{sys.executable} -m app.main simulate --all-nodes -o json {tmp_path}/cluster.yaml | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
 def test_gates_are_told(simulate):
     code, out, _ = simulate(together(NODES, pod("web", "1", "schedulingGates: [{name: example.com/wait}]")))
     assert code == 1
@@ -295,6 +312,8 @@ BAD = {
     "nothing": ("", "cluster.yaml:1: There is no manifest in here"),
     "JSON": ('{"apiVersion": "v1",\n "kind": "Node", "metadata": {"name": "n"},\n "status": {"capacity": {"cpu": []}}}',
              "cluster.yaml:3: Node n: status.capacity.cpu: quantities must"),
+    "JSON with a field twice": (
+        '{"apiVersion": "v1", "kind": "Node",\n "kind": "Node", "metadata": {}}', "cluster.yaml:1: Node (no name): metadata"),
     "half JSON": ('{"apiVersion": "v1",\n "kind": }', "cluster.yaml:"),
 }  # fmt: skip
 

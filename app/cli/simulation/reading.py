@@ -92,7 +92,10 @@ class Text:
         """Places in JSON are looked up when somebody asks: reading it as YAML takes ten times as long."""
 
         def where(path: str) -> tuple[int, int]:
-            return self.documents[index].where(path)
+            try:
+                return self.documents[index].where(path)
+            except BadInput:
+                return (1, 1)  # JSON that YAML does not take, such as a field that stands twice
 
         return where
 
