@@ -1,6 +1,7 @@
-"""Volumes and environment from ConfigMaps and Secrets: what is missing, and what files a container sees.
+"""Volumes and environment of a pod: what is missing, and what files a container sees.
 
-Mirrors pkg/volume/configmap/configmap.go: SetUpAt, pkg/volume/secret/secret.go and
+Mirrors pkg/volume/configmap/configmap.go: SetUpAt, pkg/volume/secret/secret.go,
+pkg/kubelet/volumemanager/populator/desired_state_of_world_populator.go: getPVCExtractPV and
 pkg/kubelet/kuberuntime/kuberuntime_container.go: makeEnvironmentVariables.
 """
 
@@ -17,11 +18,18 @@ from app.apimachinery.meta import Object
 from app.cluster.client import Client
 
 _KINDS = {"configMap": ("configmaps", "configmap", "name"), "secret": ("secrets", "secret", "secretName")}
+_CLAIM = ("persistentVolumeClaim", "persistentvolumeclaims", "claimName")
+_MOUNTED = (*((kind, plural, name) for kind, (plural, _, name) in _KINDS.items()), _CLAIM)
+
+RESOURCES = frozenset(plural for _, plural, _ in _MOUNTED)
+"""What volumes are made from, by resource."""
 
 
 def mount_problem(client: Client, pod: Object) -> tuple[str, str] | None:
     """The first volume that cannot be set up, and why; None when all can."""
     for volume in pod["spec"].get("volumes") or []:
+        if problem := _claim_problem(client, pod, volume):
+            return volume["name"], problem
         for source_kind, (resource, noun, name_field) in _KINDS.items():
             source = volume.get(source_kind)
             if not source:
@@ -30,6 +38,26 @@ def mount_problem(client: Client, pod: Object) -> tuple[str, str] | None:
             if problem:
                 return volume["name"], f'MountVolume.SetUp failed for volume "{volume["name"]}" : {problem}'
     return None
+
+
+def _claim_problem(client: Client, pod: Object, volume: Object) -> str | None:
+    """Why the volume of a claim cannot be mounted: only a scheduler or the volume controller binds claims."""
+    kind, resource, name_field = _CLAIM
+    source = volume.get(kind)
+    if not source:
+        return None
+    name, namespace = str(source.get(name_field)), meta.namespace_of(pod)
+    claim = client.find(resource, name, namespace)
+    if claim is None:
+        reason = f'failed to fetch PVC from API server: {resource} "{name}" not found'
+    elif (claim.get("status") or {}).get("phase") != "Bound" or not claim["spec"].get("volumeName"):
+        reason = "PVC is not bound"
+    else:
+        return None
+    failed = (
+        f"unmounted volumes=[{volume['name']}], unattached volumes=[], failed to process volumes=[{volume['name']}]"
+    )
+    return f"Unable to attach or mount volumes: {failed}: error processing PVC {namespace}/{name}: {reason}"
 
 
 def _source_problem(
@@ -48,9 +76,9 @@ def _source_problem(
 
 
 def mounted(pod: Object, resource: str, name: str) -> bool:
-    """Whether the pod uses this ConfigMap or Secret in a volume or in a container's environment."""
+    """Whether the pod uses this ConfigMap, Secret or claim in a volume or in a container's environment."""
     for volume in pod["spec"].get("volumes") or []:
-        for source_kind, (plural, _, name_field) in _KINDS.items():
+        for source_kind, plural, name_field in _MOUNTED:
             if plural == resource and (volume.get(source_kind) or {}).get(name_field) == name:
                 return True
     for container in pod["spec"].get("containers") or []:

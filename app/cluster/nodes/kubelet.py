@@ -22,7 +22,7 @@ from app.cluster.nodes.pod_worker import PodWorker, new_record
 from app.cluster.processes import Program
 
 NAME = "kubelet"
-WATCHES = frozenset({"pods", "nodes", "configmaps", "secrets"})
+WATCHES = frozenset({"pods", "nodes"}) | mounts.RESOURCES
 NOT_READY_PAUSE: Micros = 10 * SECOND
 
 
@@ -47,14 +47,14 @@ class Kubelets:
         touched = mirrors | {
             change.object["metadata"]["uid"] for change in context.changes if change.resource == "pods"
         }
-        mounts = context.changed("configmaps", "secrets")
+        mounted = context.changed(*mounts.RESOURCES)
         revived = context.changed("nodes")
         images_on: dict[str, set[str]] = {}
         for pod in bound:
             uid = pod["metadata"]["uid"]
             known = uid in context.state["pods"]
             idle = known or (helpers.is_terminal(pod) and not revived)
-            if idle and not (context.full or uid in due or uid in touched or mounts):
+            if idle and not (context.full or uid in due or uid in touched or mounted):
                 continue
             node = nodes[pod["spec"]["nodeName"]]
             if (utils.condition(node, "Ready") or {}).get("status") != "True":
@@ -113,7 +113,7 @@ class Kubelets:
             worker.stop()
         elif context.changed("pods"):
             worker.definition_changed()
-        if context.changed("configmaps", "secrets") and _mounts_changed(context, pod):
+        if context.changed(*mounts.RESOURCES) and _mounts_changed(context, pod):
             worker.mounts_changed()
         for container, step in due:
             worker.fired(container, step)
@@ -174,7 +174,7 @@ def _mounts_changed(context: Context, pod: Object) -> bool:
         return True
     namespace = meta.namespace_of(pod)
     return any(
-        change.resource in {"configmaps", "secrets"}
+        change.resource in mounts.RESOURCES
         and meta.namespace_of(change.object) == namespace
         and mounts.mounted(pod, change.resource, meta.name_of(change.object))
         for change in context.changes
