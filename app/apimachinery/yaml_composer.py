@@ -149,7 +149,8 @@ class _Composer:
         position = _position(event)
         self._aliases += 1
         if self._aliases > self._limits.aliases:
-            problem = Message(N_("There are more than {limit} aliases (*name) in here."), {"limit": self._limits.aliases})
+            facts: dict[str, Any] = {"limit": self._limits.aliases}
+            problem = Message(N_("There are more than {limit} aliases (*name) in here."), facts)
             raise ManifestError(problem, *position, Message(N_("Write the values out instead.")))
         target = self._anchors.get(event.anchor or "")
         if target is None:
