@@ -14,6 +14,7 @@ from app.apimachinery.errors import StatusError
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
 from app.cluster.loops import Context
+from app.cluster.store import WatchEvent
 
 NAME = "replicaset-controller"
 WATCHES = frozenset({"replicasets", "pods"})
@@ -86,9 +87,17 @@ def _early_ends(context: Context) -> list[str]:
         failed = (pod.get("status") or {}).get("phase") == "Failed"
         young = context.now - utils.created(pod) < YOUNG
         marked = utils.condition(pod, "DisruptionTarget") is not None
-        if young and (failed or (marked and change.type == "DELETED")):
+        if young and (failed or (marked and _leaves(change))):
             ended.add(str(reference.get("uid")))
     return sorted(ended)
+
+
+def _leaves(change: WatchEvent) -> bool:
+    """Whether the pod is asked to end just now, or is gone without having been asked."""
+    if change.type == "DELETED":
+        return not utils.is_terminating(change.object)
+    before = change.previous
+    return utils.is_terminating(change.object) and before is not None and not utils.is_terminating(before)
 
 
 def _slow_down(context: Context, uid: str) -> None:

@@ -1,7 +1,7 @@
 from app.apimachinery import meta
 from app.cluster import controller_utils as utils
 from app.cluster.cluster import Cluster
-from tests.cluster.builders import MINUTE, NOW, events, fresh, phase, pod, pods_of, workload
+from tests.cluster.builders import MINUTE, NOW, events, fresh, phase, pod, pods_of, taint, workload
 
 
 def with_set(**spec: object) -> Cluster:
@@ -89,6 +89,17 @@ def test_pods_that_die_young_are_replaced_with_growing_pauses() -> None:
     made = pods_of(cluster, "web")
     assert {p["status"].get("reason") for p in made} <= {"OutOfcpu", None}
     assert 5 <= len(made) <= 15
+
+
+def test_pods_that_a_taint_drives_off_at_once_are_replaced_with_growing_pauses() -> None:
+    cluster = fresh()
+    taint(cluster, "node01", {"key": "foo", "value": "foo", "effect": "NoExecute"})
+    cluster.client.create(workload("ReplicaSet", replicas=1, spec={"nodeName": "node01"}))
+    seen = set()
+    for minute in range(11):
+        cluster.advance_to(NOW + minute * MINUTE)
+        seen.update(message for reason, message in events(cluster) if reason == "SuccessfulCreate")
+    assert 5 <= len(seen) <= 15
 
 
 def test_a_set_counts_pods_as_available_after_min_ready_seconds() -> None:
