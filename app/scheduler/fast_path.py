@@ -22,6 +22,7 @@ from app.apimachinery.meta import Object
 from app.scheduler.cache import Cache
 from app.scheduler.diagnosis import Diagnosis
 from app.scheduler.equivalence import Group, Template, template_key
+from app.scheduler.framework.cycle_state import StateMissing
 from app.scheduler.framework.interface import FilterPlugin, NormalizeScorePlugin, Plugin, ScorePlugin, Scores
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.framework.runtime import Framework, PluginScore
@@ -52,6 +53,9 @@ class _Passing:
     names: list[str] | None
 
 
+_Decision = tuple[Template, _Passing, str, tuple[Mapping[str, Any], ...]]
+
+
 class FastPath:
     """Decides for the pods of one cluster. `cache` is to be told of every change, bindings included."""
 
@@ -67,29 +71,39 @@ class FastPath:
         """One decision, without a record; `ValueError` where no profile has the pod's schedulerName."""
         info = PodInfo.of(pod)
         framework = self._framework(info)
-        template = self._template(framework, info)
-        passing = None if template is None else _passing(template)
-        if template is None or passing is None:
+        try:
+            decided = self._decided(framework, info)
+        except StateMissing:  # the profile leaves a point out that a plugin needs: the plain path says so
+            decided = None
+        if decided is None:
             return self._plainly(framework, info)
-        node = self._choose(template, passing)
-        effects = _bind(template, info, node)
-        return self._plainly(framework, info) if effects is None else Placement(info, node, effects)
+        _, _, node, effects = decided
+        return Placement(info, node, effects)
 
     def recorded(self, pod: Object) -> ScheduleResult:
         """The same decision with its record, taken from the groups; its cost is that of looking at every node."""
         info = PodInfo.of(pod)
         framework = self._framework(info)
-        template = self._template(framework, info)
-        passing = None if template is None else _passing(template)
-        if template is None or passing is None:
+        try:
+            decided = self._decided(framework, info)
+        except StateMissing:
+            decided = None
+        if decided is None:
             return self._result(framework, info)
-        node = self._choose(template, passing)
-        effects = _bind(template, info, node)
-        if effects is None:
-            return self._result(framework, info)
+        template, passing, node, effects = decided
         record = _record(template, passing, info, self.cache.snapshot())
         record.node = node
         return ScheduleResult(info, node, None, "", "", None, effects, record)
+
+    def _decided(self, framework: Framework, info: PodInfo) -> _Decision | None:
+        """Template, passing groups, node and effects; None where only the plain path is right."""
+        template = self._template(framework, info)
+        passing = None if template is None else _passing(template)
+        if template is None or passing is None:
+            return None
+        node = self._choose(template, passing)
+        effects = _bind(template, info, node)
+        return None if effects is None else (template, passing, node, effects)
 
     def _framework(self, pod: PodInfo) -> Framework:
         framework = self._profiles.get(pod.scheduler_name)

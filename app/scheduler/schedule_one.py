@@ -181,7 +181,10 @@ class _Cycle:
             problem = self._framework.run_pre_scores(self._state, self._pod, nodes)
             if problem is not None:
                 return problem
-            record.scores = self._framework.run_scores(self._state, self._pod, nodes)
+            scores = self._framework.run_scores(self._state, self._pod, nodes)
+            if isinstance(scores, Status):
+                return scores
+            record.scores = scores
             totals = record.totals
             if totals:
                 top = max(totals.values())

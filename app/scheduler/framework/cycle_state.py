@@ -11,6 +11,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class StateMissing(LookupError):
+    """A plugin asks for what an extension point of its own should have kept, and a profile has left that point out."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f'reading "{key}" from cycleState: not found')
+
+
 class StateData(Protocol):
     """What a plugin keeps between its extension points."""
 
@@ -42,6 +49,13 @@ class CycleState:
         """The data kept under a key, or None."""
         data = self._data.get(key)
         return data if isinstance(data, kind) else None
+
+    def require(self, key: str, kind: type[T]) -> T:
+        """The data kept under a key. Raises StateMissing where there is none."""
+        found = self.read(key, kind)
+        if found is None:
+            raise StateMissing(key)
+        return found
 
     def clone(self) -> CycleState:
         """A copy for a what-if: the plugins' data cloned, the rest shared."""

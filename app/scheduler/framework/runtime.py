@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
-from app.scheduler.framework.cycle_state import CycleState
+from app.scheduler.framework.cycle_state import CycleState, StateMissing
 from app.scheduler.framework.events import NODE, Action, ClusterEvent, Hint
 from app.scheduler.framework.interface import (
     BindPlugin,
@@ -31,7 +31,7 @@ from app.scheduler.framework.interface import (
 )
 from app.scheduler.framework.node_info import NodeInfo
 from app.scheduler.framework.pod_info import PodInfo
-from app.scheduler.framework.status import Code, Status, succeeded, unresolvable, unschedulable
+from app.scheduler.framework.status import Code, Status, error, succeeded, unresolvable, unschedulable
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Framework:
         for plugin in self.at("filter"):
             if plugin.NAME in state.skip_filter:
                 continue
-            status = cast("FilterPlugin", plugin).filter(state, pod, node)
+            status = _filtered(plugin, state, pod, node)
             if status is not None and not succeeded(status):
                 return status.named(plugin.NAME)
         return None
@@ -135,7 +135,7 @@ class Framework:
         found: dict[str, Status | None] = {}
         for plugin in self.at("filter"):
             if plugin.NAME not in state.skip_filter:
-                status = cast("FilterPlugin", plugin).filter(state, pod, node)
+                status = _filtered(plugin, state, pod, node)
                 found[plugin.NAME] = None if succeeded(status) else status
         return found
 
@@ -197,14 +197,18 @@ class Framework:
                 return status.named(plugin.NAME)
         return None
 
-    def run_scores(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> list[PluginScore]:
-        """Each score plugin's answers for all nodes (RunScorePlugins)."""
+    def run_scores(self, state: CycleState, pod: PodInfo, nodes: Sequence[NodeInfo]) -> list[PluginScore] | Status:
+        """Each score plugin's answers for all nodes, or the error of the one that broke (RunScorePlugins)."""
         found = []
         for plugin in self.at("score"):
             if plugin.NAME in state.skip_score:
                 continue
             scorer = cast("ScorePlugin", plugin)
-            raw = {node.name: scorer.score(state, pod, node) for node in nodes}
+            try:
+                raw = {node.name: scorer.score(state, pod, node) for node in nodes}
+            except StateMissing as missing:
+                told = f'running Score plugins: plugin "{plugin.NAME}" failed with: {missing}'
+                return error(told).named(plugin.NAME)
             normalized = dict(raw)
             if isinstance(plugin, NormalizeScorePlugin):
                 plugin.normalize_score(state, pod, normalized)
@@ -277,6 +281,13 @@ class Framework:
             for plugin in plugins:
                 found.setdefault(plugin.NAME, plugin)
         return tuple(found.values())
+
+
+def _filtered(plugin: Plugin, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
+    try:
+        return cast("FilterPlugin", plugin).filter(state, pod, node)
+    except StateMissing as missing:
+        return error(f'running "{plugin.NAME}" filter plugin: {missing}')
 
 
 def _no_node_left(plugins: Sequence[str]) -> Status:

@@ -105,8 +105,7 @@ class InterPodAffinity(Plugin):
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Affinity, then anti-affinity, then the anti-affinity of the pods that run there."""
-        found = state.read(self.NAME, _FilterState)
-        assert found is not None
+        found = state.require(self.NAME, _FilterState)
         if not _satisfies_affinity(found, pod, node, state.snapshot):
             return _AFFINITY
         for term in pod.required_anti_affinity if found.anti_affinity else ():
@@ -163,8 +162,7 @@ class InterPodAffinity(Plugin):
 
     def score(self, state: CycleState, _pod: PodInfo, node: NodeInfo) -> int:
         """Sum over the node's topologies."""
-        found = state.read(f"PreScore{self.NAME}", _ScoreState)
-        assert found is not None
+        found = state.require(f"PreScore{self.NAME}", _ScoreState)
         return sum(values.get(node.labels[key], 0) for key, values in found.weights.items() if key in node.labels)
 
     def normalize_score(self, _state: CycleState, _pod: PodInfo, scores: Scores) -> None:

@@ -65,18 +65,21 @@ class NodeAffinity(Plugin):
 
     def pre_score(self, state: CycleState, pod: PodInfo, _nodes: Sequence[NodeInfo]) -> Status | None:
         """Skip where nothing is preferred."""
-        terms = [*self._added_preferred, *(_affinity(pod).get(_PREFERRED) or ())]
+        terms = self._preferred(pod)
         if not terms:
             return SKIP
-        state.write(self.NAME, _PreScoreState(tuple(terms)))
+        state.write(self.NAME, _PreScoreState(terms))
         return None
 
-    def score(self, state: CycleState, _pod: PodInfo, node: NodeInfo) -> int:
-        """Sum of the weights of the preferred terms that hold."""
+    def _preferred(self, pod: PodInfo) -> tuple[Any, ...]:
+        return (*self._added_preferred, *(_affinity(pod).get(_PREFERRED) or ()))
+
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        """Sum of the weights of the preferred terms that hold; works without PreScore, too, as upstream does."""
         kept = state.read(self.NAME, _PreScoreState)
         return sum(
             int(term.get("weight") or 0)
-            for term in (kept.terms if kept else ())
+            for term in (kept.terms if kept else self._preferred(pod))
             if helpers.node_selector_term_matches(term.get("preference") or {}, node.node)
         )
 

@@ -35,10 +35,11 @@ class NodeResourcesBalancedAllocation(Plugin):
         state.write(self.NAME, _Wanted(wanted))
         return None
 
-    def score(self, state: CycleState, _pod: PodInfo, node: NodeInfo) -> int:
-        """How even the node's use would be."""
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        """How even the node's use would be; works without PreScore, too, as upstream does."""
         kept = state.read(self.NAME, _Wanted)
-        assert kept is not None
+        if kept is None:
+            kept = _Wanted(amounts.scoring_amounts(pod.pod, true_requests=True))
         return balance(usages(node, kept.amounts, self._resources, true_requests=True))
 
 

@@ -82,10 +82,11 @@ class NodeResourcesFit(Plugin):
         state.write(f"PreScore{self.NAME}", _Wanted(amounts.scoring_amounts(pod.pod, true_requests=False)))
         return None
 
-    def score(self, state: CycleState, _pod: PodInfo, node: NodeInfo) -> int:
-        """The strategy's score of the node with the pod on it."""
+    def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
+        """The strategy's score of the node with the pod on it; works without PreScore, too, as upstream does."""
         kept = state.read(f"PreScore{self.NAME}", _Wanted)
-        assert kept is not None
+        if kept is None:
+            kept = _Wanted(amounts.scoring_amounts(pod.pod, true_requests=False))
         return self._scorer(usages(node, kept.amounts, self._resources, true_requests=False))
 
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:

@@ -118,8 +118,7 @@ class PodTopologySpread(Plugin):
 
     def filter(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> Status | None:
         """Turn down a node where the pod would make a domain too full."""
-        found = state.read(self.NAME, _FilterState)
-        assert found is not None
+        found = state.require(self.NAME, _FilterState)
         for index, constraint in enumerate(found.constraints):
             domain = node.labels.get(constraint.topology_key)
             if domain is None:
@@ -163,8 +162,7 @@ class PodTopologySpread(Plugin):
 
     def score(self, state: CycleState, pod: PodInfo, node: NodeInfo) -> int:
         """Matching pods in the node's domains, weighed by the number of domains; fewer is better."""
-        found = state.read(f"PreScore{self.NAME}", _ScoreState)
-        assert found is not None
+        found = state.require(f"PreScore{self.NAME}", _ScoreState)
         if node.name in found.ignored:
             return 0
         total = 0.0
@@ -181,8 +179,7 @@ class PodTopologySpread(Plugin):
 
     def normalize_score(self, state: CycleState, _pod: PodInfo, scores: Scores) -> None:
         """Turn round, so that the emptiest becomes 100; nodes outside the domains get 0."""
-        found = state.read(f"PreScore{self.NAME}", _ScoreState)
-        assert found is not None
+        found = state.require(f"PreScore{self.NAME}", _ScoreState)
         counted = [score for node, score in scores.items() if node not in found.ignored]
         least, most = min(counted, default=0), max(counted, default=0)
         for node, score in scores.items():

@@ -68,13 +68,12 @@ class TaintToleration(Plugin):
     def pre_score(self, state: CycleState, pod: PodInfo, _nodes: Sequence[NodeInfo]) -> Status | None:
         """Keep the tolerations that speak of soft taints: those without effect, too."""
         kept = [toleration for toleration in pod.tolerations if toleration.get("effect") in {None, "", _SOFT}]
-        state.write(self.NAME, _PreScoreState(kept))
+        state.write(f"PreScore{self.NAME}", _PreScoreState(kept))
         return None
 
     def score(self, state: CycleState, _pod: PodInfo, node: NodeInfo) -> int:
         """How many soft taints are not tolerated; fewer is better."""
-        kept = state.read(self.NAME, _PreScoreState)
-        tolerations = kept.tolerations if kept else ()
+        tolerations = state.require(f"PreScore{self.NAME}", _PreScoreState).tolerations
         return sum(
             taint.get("effect") == _SOFT
             and not any(helpers.tolerates(item, taint, compare=self._compare) for item in tolerations)

@@ -68,8 +68,7 @@ class VolumeBinding(Plugin):
 
     def filter(self, state: CycleState, _pod: PodInfo, node: NodeInfo) -> Status | None:
         """Work out the node's plan; reasons against it turn the node down."""
-        kept = state.read(self.NAME, _State)
-        assert kept is not None
+        kept = state.require(self.NAME, _State)
         plan = kept.plans[node.name] = _plan(kept, node.node, state.snapshot)
         return unresolvable(*plan.reasons) if plan.reasons else None
 
