@@ -73,7 +73,7 @@ def _churns(case):
         pods = cluster.client.list("pods", "default")
         assert {pod["spec"].get("nodeName") for pod in pods} <= {"w1"}
         assert sum("nodeName" not in pod["spec"] for pod in pods) == case["expected"]["pods_pending"]
-    reasons = [reason for reason, _ in events(cluster)]
+    reasons = [reason for reason, _ in events(cluster, namespace="default")]
     assert reasons.count("SuccessfulCreate") >= 5
     said = set(reasons)
     assert not said & {"Scheduled", "FailedScheduling"}
