@@ -76,6 +76,7 @@ def test_a_release_reads_the_versions_of_its_time(version: str, image: str, read
         ((f"--config={PATH}",), "a: [", "couldn't get version/kind; json parse error: yaml: line"),
         ((f"--config={PATH}",), "apiVersion: v1\nkind: Pod\n", 'no kind "Pod" is registered for version "v1"'),
         ((f"--config={PATH}",), CONFIG.replace("my-scheduler", "my-scheduler\n  plugins: {score: {enabled: [{name: Nope}]}}"), "Nope"),
+        ((f"--config={PATH}",), CONFIG.replace("leaderElection:\n  leaderElect: false", "leaderElection: 3"), "cannot unmarshal number into Go struct field KubeSchedulerConfiguration.leaderElection of type struct"),
         (("--scheduler-name=mine",), None, "unknown flag: --scheduler-name"),
         (("--conf=x",), None, "unknown flag: --conf"),
         (("--config",), None, "flag needs an argument: --config"),
