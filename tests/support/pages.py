@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from app.progress.db import Database
 from fastapi import FastAPI
 
+from app.progress.db import Database
 from app.settings import Settings
 from app.web.app import create_app
 from tests.support.fake_lab import FakeLab
