@@ -25,6 +25,7 @@ from app.scheduler.profile import build_profiles
 from app.scheduler.queue import SchedulingQueue
 from app.scheduler.schedule_one import schedule_one
 from app.scheduler.snapshot import Snapshot
+from app.scheduler.why import facts, scores
 
 PODS = 1000
 _APPS = 10
@@ -150,7 +151,7 @@ def rows(quick: bool) -> list[Row]:
 
 
 def explanations() -> Iterator[tuple[str, float, float]]:
-    """(what, median milliseconds, limit) of one decision with its whole record."""
+    """(what, median milliseconds, limit) of a decision with its record, its facts and its scores' arithmetic."""
     framework = build_profiles(None)["default-scheduler"]
     wanted = pod("spread", 0)
     for size, limit in ((5, 2.0), (50, 10.0)):
@@ -164,9 +165,12 @@ def explanations() -> Iterator[tuple[str, float, float]]:
 
         def decide(objects: Sequence[Object] = objects) -> None:
             result = schedule_one(framework, Snapshot.of(objects), wanted)
+            assert result.record is not None
             assert result.attempt["nodes"]
+            assert len(facts.explain(result.record)) == len(result.attempt["nodes"])
+            assert scores.explain(result.record)
 
-        yield f"decision with full record, {size} nodes", _milliseconds(decide), limit
+        yield f"decision with full explanation, {size} nodes", _milliseconds(decide), limit
 
 
 def _milliseconds(action: Callable[[], None]) -> float:

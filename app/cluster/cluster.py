@@ -182,6 +182,10 @@ class Cluster:
         """Whether a running scheduler process that may schedule serves this schedulerName."""
         return kube_scheduler.serves(self._memory.get(kube_scheduler.NAME, {}), name)
 
+    def schedulers(self) -> tuple[set[str], set[str]]:
+        """The schedulerNames of all scheduler processes that run, and of those among them that may schedule."""
+        return kube_scheduler.names(self._memory.get(kube_scheduler.NAME, {}))
+
     def logs(self, namespace: str, pod: str, container: str = "", *, previous: bool = False) -> list[str]:
         """What a pod's container printed; its first container where none is named. NotFound for an unknown pod."""
         found = self.client.get("pods", pod, namespace)

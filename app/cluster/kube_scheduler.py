@@ -152,6 +152,13 @@ def serves(state: Mapping[str, Any], name: str) -> bool:
     return any(name in process["names"] and process["leading"] for process in (state.get("processes") or {}).values())
 
 
+def names(state: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    """The schedulerNames that processes serve, and those that processes which lead do."""
+    processes = (state.get("processes") or {}).values()
+    served = {name for process in processes for name in process["names"]}
+    return served, {name for process in processes if process["leading"] for name in process["names"]}
+
+
 def _ordered(state: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The processes, longest running first."""
     return sorted(state["processes"].values(), key=lambda process: (process["since"], process["id"]))

@@ -8,6 +8,7 @@ from typing import Any
 from app.apimachinery import meta
 from app.apimachinery.messages import N_, Message
 from app.cluster.cluster import Cluster
+from app.scheduler.why import silent
 
 _CREATING = {"ContainerCreating", "PodInitializing"}
 
@@ -20,18 +21,16 @@ def why(cluster: Cluster, pod: meta.Object) -> Message | None:
 
 
 def _unbound(cluster: Cluster, pod: meta.Object) -> Message | None:
-    spec = pod.get("spec") or {}
     if (pod.get("status") or {}).get("phase", "Pending") != "Pending":
         return None
-    if gates := [str(gate.get("name")) for gate in spec.get("schedulingGates") or []]:
+    served, leading = cluster.schedulers()
+    untried = silent.reasons(pod, served)
+    if untried:
+        return untried[0].message
+    scheduler = str((pod.get("spec") or {}).get("schedulerName") or "default-scheduler")
+    if scheduler not in leading:
         return Message(
-            N_("Scheduling gates hold it back: {gates}. No scheduler tries it until they are removed."),
-            {"gates": ", ".join(gates)},
-        )
-    scheduler = str(spec.get("schedulerName") or "default-scheduler")
-    if not cluster.has_scheduler(scheduler):
-        return Message(
-            N_("No running scheduler serves the name {scheduler}, so nobody tries this pod and no event says so."),
+            N_("A scheduler that serves the name {scheduler} runs, but it places nothing: its log says why."),
             {"scheduler": scheduler},
         )
     condition = _condition(pod, "PodScheduled")
