@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
-# Chromium for the browser tests, and fonts with Hangul for their screenshots: Debian's packages where we are root
-# on Debian, else Playwright's own build.
+# What the tests need of the machine: Chromium, fonts with Hangul for its screenshots, and docker-compose, which reads
+# docker-compose.yml. Debian's packages where we are root on Debian; else Chromium is Playwright's own build.
 set -euo pipefail
 bin=$1
-if command -v chromium >/dev/null; then
+missing=()
+command -v chromium >/dev/null || missing+=(chromium fonts-nanum)
+command -v docker-compose >/dev/null || missing+=(docker-compose)
+if [ ${#missing[@]} -eq 0 ]; then
   exit 0
 fi
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
-  apt-get install -y -qq --no-install-recommends chromium fonts-nanum >/dev/null
-else
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+elif ! command -v chromium >/dev/null; then
   "$bin/playwright" install chromium
 fi
