@@ -38,8 +38,11 @@ from app.version import ENGINE_VERSION
 
 log = logging.getLogger("cka_lab.lab")
 
-AWAKE: Instant = 120 * MINUTE
-"""Simulated time that a cluster moves on without a command; then it sleeps until the next one."""
+AWAKE: Instant = 30 * MINUTE
+"""Simulated time that a cluster moves on without a command; then it sleeps until the next one.
+
+Catching up must fit into one interaction also for a cluster as full as it may be: half an hour takes it seconds.
+"""
 
 _RETRIES = 5
 _MACHINE = "controlplane"

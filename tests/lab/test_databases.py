@@ -77,3 +77,16 @@ def test_two_tabs_at_once_are_ordered(service):
     assert {"bee-0", "bee-1", "bee-2"} <= names
     with database.session() as session:
         assert [command.seq for command in labs.commands(session, lab)] == [1, 2, 3]
+
+
+def test_a_cluster_that_is_left_alone_falls_asleep(service, monkeypatch):
+    from app.lab import service as module
+
+    with service._database.session() as session:
+        user = accounts.create_guest(session)
+    lab = service.start(user, EXERCISE)
+    now = module._wall()
+    began = service.view(user, lab, "en").now
+    monkeypatch.setattr(module, "_wall", lambda: now + 7 * 24 * 60 * module.MINUTE)
+    slept = service.view(user, lab, "en").now
+    assert (slept - began).total_seconds() == pytest.approx(module.AWAKE / module.SECOND, abs=2)
