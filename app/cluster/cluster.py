@@ -180,7 +180,7 @@ class Cluster:
 
     def has_scheduler(self, name: str) -> bool:
         """Whether a running scheduler process that may schedule serves this schedulerName."""
-        return kube_scheduler.serves(self._memory.get(kube_scheduler.NAME, {}), name)
+        return name in self.schedulers()[1]
 
     def schedulers(self) -> tuple[set[str], set[str]]:
         """The schedulerNames of all scheduler processes that run, and of those among them that may schedule."""

@@ -147,11 +147,6 @@ def attempts(state: Mapping[str, Any], namespace: str, name: str) -> list[dict[s
     return list((state.get("attempts") or {}).get(f"{namespace}/{name}", []))
 
 
-def serves(state: Mapping[str, Any], name: str) -> bool:
-    """Whether a process that leads serves this schedulerName."""
-    return any(name in process["names"] and process["leading"] for process in (state.get("processes") or {}).values())
-
-
 def names(state: Mapping[str, Any]) -> tuple[set[str], set[str]]:
     """The schedulerNames that processes serve, and those that processes which lead do."""
     processes = (state.get("processes") or {}).values()

@@ -191,9 +191,8 @@ def apply(
     mode: Kubectl,
 ) -> Response:
     """Change the cluster. 422 with the problems, and the cluster as it was, where the text is refused."""
-    text = manifest
-    outcome = service.apply(user, lab, text, mode, language)
-    page = Page(outcome.view, outcome, "apply", mode, text)
+    outcome = service.apply(user, lab, manifest, mode, language)
+    page = Page(outcome.view, outcome, "apply", mode, manifest)
     return _workplace(request, service, user, language, page)
 
 
@@ -224,9 +223,8 @@ def submit(
     mode: Kubectl,
 ) -> Response:
     """Apply, then check. 422 without a verdict where the text is refused."""
-    text = manifest
-    outcome = service.submit(user, lab, text, mode, language)
-    page = Page(outcome.view, outcome, "submit", mode, text)
+    outcome = service.submit(user, lab, manifest, mode, language)
+    page = Page(outcome.view, outcome, "submit", mode, manifest)
     return _workplace(request, service, user, language, page)
 
 
