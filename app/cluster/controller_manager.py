@@ -8,6 +8,7 @@ from __future__ import annotations
 from app.cluster.controllers import (
     daemonset,
     deployment,
+    disruption,
     event_ttl,
     garbage_collector,
     namespace,
@@ -29,6 +30,7 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
         (deployment.NAME, deployment.WATCHES, deployment.sync),
         (replicaset.NAME, replicaset.WATCHES, replicaset.sync),
         (daemonset.NAME, daemonset.WATCHES, daemonset.sync),
+        (disruption.NAME, disruption.WATCHES, disruption.sync),
         (taint_eviction.NAME, taint_eviction.WATCHES, taint_eviction.sync),
         (persistent_volume.NAME, persistent_volume.WATCHES, persistent_volume.sync),
         (pod_gc.NAME, pod_gc.WATCHES, pod_gc.sync),
