@@ -19,7 +19,8 @@ from app.apis import defaults, scheme
 from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy
 from app.cluster import controller_utils as utils
 from app.cluster.client import Client
-from app.cluster.nodes import pod_status
+from app.cluster.heartbeats import NODE_LEASES
+from app.cluster.nodes import pod_status, service
 from app.cluster.store import Store
 
 DEFAULT = "kubeadm-3"
@@ -42,9 +43,11 @@ def build(store: Store, template: str) -> dict[str, Any]:
         _put(store, account)
     for obj in bootstrap_policy.objects():
         _put(store, obj)
-    nodes = [_put(store, node) for node in bootstrap_nodes.nodes(names)]
+    nodes = [_put(store, node) for node in bootstrap_nodes.nodes(names, store.clock.now())]
     for node in nodes:
-        _put(store, bootstrap_nodes.lease(node, clocks.rfc3339_micro(store.clock.now())))
+        _put(store, service.lease(node, clocks.rfc3339_micro(store.clock.now())))
+    for lease in bootstrap_addons.leases(nodes[0], clocks.rfc3339_micro(store.clock.now())):
+        _put(store, lease)
     for pod in bootstrap_addons.static_pods(nodes[0]):
         memory["static"][meta.key_of(pod)] = pod
         _run(store, memory, pod, nodes[0])
@@ -61,7 +64,10 @@ def add_node(client: Client, store: Store, node: Object) -> Object:
     count = len(store.list("nodes"))
     current = {
         **created,
-        "status": {**bootstrap_nodes.status(meta.name_of(created), count), **(node.get("status") or {})},
+        "status": {
+            **bootstrap_nodes.status(meta.name_of(created), count, store.clock.now()),
+            **(node.get("status") or {}),
+        },
     }
     taints = [t for t in (created.get("spec") or {}).get("taints") or [] if not _is_new_node_taint(t)]
     spec = {key: value for key, value in (created.get("spec") or {}).items() if key != "taints"}
@@ -70,7 +76,10 @@ def add_node(client: Client, store: Store, node: Object) -> Object:
     if taints:
         spec["taints"] = taints
     labels = {**bootstrap_nodes.labels(meta.name_of(created)), **meta.labels_of(created)}
-    return store.update("nodes", {**current, "metadata": {**created["metadata"], "labels": labels}, "spec": spec})
+    added = store.update("nodes", {**current, "metadata": {**created["metadata"], "labels": labels}, "spec": spec})
+    if store.get("leases", f"{NODE_LEASES}/{meta.name_of(added)}") is None:
+        _put(store, service.lease(added, clocks.rfc3339_micro(store.clock.now())))
+    return added
 
 
 def _is_new_node_taint(taint: Object) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import uuid
 from typing import Any
 
 from app.apimachinery import meta
@@ -115,6 +117,33 @@ def _static(
                 for volume, path in mounts.items()
             ],
         },
+    }
+
+
+def leases(node: Object, stamp: str) -> list[Object]:
+    """The leases of the control plane's programs on this node, without kube-scheduler's, which writes its own.
+
+    Mirrors pkg/controlplane/controller/leaderelection and k8s.io/apiserver/pkg/server: the API server's identity.
+    """
+    host = meta.name_of(node)
+    digest = hashlib.sha256(host.encode()).digest()
+    identity = "apiserver-" + base64.b32encode(digest[:16]).decode().rstrip("=").lower()
+    labels = {"apiserver.kubernetes.io/identity": "kube-apiserver", "kubernetes.io/hostname": host}
+    number = uuid.uuid5(uuid.NAMESPACE_DNS, host)
+    leader = {"acquireTime": stamp, "leaseDurationSeconds": 15, "leaseTransitions": 0, "renewTime": stamp}
+    server = {"holderIdentity": f"{identity}_{number}", "leaseDurationSeconds": 3600, "renewTime": stamp}
+    return [
+        _lease({"name": "kube-controller-manager"}, {"holderIdentity": f"{host}_{number}", **leader}),
+        _lease({"name": identity, "labels": labels}, server),
+    ]
+
+
+def _lease(metadata: dict[str, Any], spec: dict[str, Any]) -> Object:
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {**metadata, "namespace": _SYSTEM},
+        "spec": spec,
     }
 
 

@@ -1,4 +1,4 @@
-"""The machines of a template: Node objects as their kubelets would report them, and their leases."""
+"""The machines of a template: Node objects as their kubelets would report them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.apimachinery import clock as clocks
-from app.apimachinery import meta
+from app.apimachinery.clock import Instant
 from app.apimachinery.meta import Object
+from app.cluster.nodes import service
 from app.cluster.nodes.images import IMAGES
 
 VERSION = "v1.35.7"
@@ -26,17 +27,11 @@ _SYSTEM_IMAGES = {
         "registry.k8s.io/kube-scheduler:" + VERSION,
     ),
 }
-_HEALTHY = (
-    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-)
 
 
-def nodes(names: Sequence[str]) -> list[Object]:
+def nodes(names: Sequence[str], now: Instant) -> list[Object]:
     """The template's nodes; the first is the control plane."""
-    return [_node(name, number) for number, name in enumerate(names)]
+    return [_node(name, number, now) for number, name in enumerate(names)]
 
 
 def labels(name: str) -> dict[str, str]:
@@ -50,7 +45,7 @@ def labels(name: str) -> dict[str, str]:
     }
 
 
-def _node(name: str, number: int) -> Object:
+def _node(name: str, number: int, now: Instant) -> Object:
     is_control_plane = number == 0
     own = labels(name)
     spec: dict[str, Any] = {"podCIDR": f"10.244.{number}.0/24", "podCIDRs": [f"10.244.{number}.0/24"]}
@@ -69,13 +64,13 @@ def _node(name: str, number: int) -> Object:
             },
         },
         "spec": spec,
-        "status": status(name, number + 1, control_plane=is_control_plane),
+        "status": status(name, number + 1, now, control_plane=is_control_plane),
     }
 
 
-def status(name: str, number: int, *, control_plane: bool = False) -> dict[str, Any]:
+def status(name: str, number: int, now: Instant, *, control_plane: bool = False) -> dict[str, Any]:
     """What a healthy kubelet reports of the machine with this number (from 1)."""
-    stamp = clocks.rfc3339(1_767_225_600 * clocks.SECOND)
+    stamp = clocks.rfc3339(now)
     amounts = {"cpu": "2", "ephemeral-storage": "40Gi", "hugepages-2Mi": "0", "memory": "4Gi", "pods": "110"}
     conditions = [
         {
@@ -86,7 +81,7 @@ def status(name: str, number: int, *, control_plane: bool = False) -> dict[str, 
             "reason": reason,
             "message": message,
         }
-        for kind, state, reason, message in _HEALTHY
+        for kind, state, reason, message in service.HEALTHY
     ]
     here = [*_SYSTEM_IMAGES["all"], *(_SYSTEM_IMAGES["controlplane"] if control_plane else ())]
     listed = [{"names": [image], "sizeBytes": IMAGES[image.rpartition(":")[0]].size} for image in here]
@@ -125,14 +120,3 @@ def _node_info(name: str) -> dict[str, Any]:
 def address_of(node: Object) -> str:
     """The node's internal address."""
     return str(node["status"]["addresses"][0]["address"])
-
-
-def lease(node: Object, stamp: str) -> Object:
-    """The node's heartbeat lease."""
-    owner = {"apiVersion": "v1", "kind": "Node", "name": meta.name_of(node), "uid": node["metadata"]["uid"]}
-    return {
-        "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
-        "metadata": {"name": meta.name_of(node), "namespace": "kube-node-lease", "ownerReferences": [owner]},
-        "spec": {"holderIdentity": meta.name_of(node), "leaseDurationSeconds": 40, "renewTime": stamp},
-    }

@@ -6,7 +6,7 @@ kubectl takes: `pods`, `pod`, `po`, `Pod`, `deployments.apps`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.apimachinery import labels, meta
@@ -19,26 +19,30 @@ from app.cluster.apiserver import binding as bindings
 from app.cluster.apiserver import field_selectors, patching, strategies_table
 from app.cluster.apiserver.registry import DeleteOptions, Registry, WriteOptions, info_of
 from app.cluster.attributes import DEFAULT_USER
+from app.cluster.heartbeats import BEATING
 from app.cluster.store import Store, WatchEvent
 
 Kind = str | KindInfo
+Shown = Callable[[str, Object], Object]
+"""A stored object of a resource as readers see it."""
 
 
 class Client:
     """One user's view of one cluster's API."""
 
-    def __init__(self, registry: Registry, user: str = DEFAULT_USER) -> None:
+    def __init__(self, registry: Registry, user: str = DEFAULT_USER, shown: Shown | None = None) -> None:
         self._registry = registry
         self._user = user
+        self._shown = shown
 
     @classmethod
-    def over(cls, store: Store, user: str = DEFAULT_USER) -> Client:
-        """A client of the API server that serves `store`."""
-        return cls(Registry(store), user)
+    def over(cls, store: Store, user: str = DEFAULT_USER, shown: Shown | None = None) -> Client:
+        """A client of the API server that serves `store`; `shown` changes what it reads."""
+        return cls(Registry(store), user, shown)
 
     def acting_as(self, user: str) -> Client:
         """The same API for another user."""
-        return Client(self._registry, user)
+        return Client(self._registry, user, self._shown)
 
     @property
     def user(self) -> str:
@@ -56,13 +60,16 @@ class Client:
 
     def get(self, kind: Kind, name: str, namespace: str = "") -> Object:
         """One object (namespace `default` where none is given); NotFound where there is none."""
-        return self._registry.get(info_of(kind), name, namespace)
+        info = info_of(kind)
+        found = self._registry.get(info, name, namespace)
+        return found if self._shown is None else self._shown(info.plural, found)
 
     def find(self, kind: Kind, name: str, namespace: str = "") -> Object | None:
         """One object, or None."""
         info = info_of(kind)
         key = f"{namespace or 'default'}/{name}" if info.namespaced else name
-        return self._registry.store.get(info.plural, key)
+        found = self._registry.store.get(info.plural, key)
+        return found if found is None or self._shown is None else self._shown(info.plural, found)
 
     def list(
         self,
@@ -78,6 +85,8 @@ class Client:
         """
         info = info_of(kind)
         found = self._registry.store.list(info.plural, namespace or None)
+        if self._shown is not None and info.plural in BEATING:
+            found = [self._shown(info.plural, obj) for obj in found]
         if label_selector is not None:
             chosen = _parsed(label_selector)
             found = [obj for obj in found if chosen.matches(meta.labels_of(obj))]

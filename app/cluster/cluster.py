@@ -19,8 +19,10 @@ from app.cluster import bootstrap, kube_scheduler
 from app.cluster.client import Client
 from app.cluster.controller_manager import CONTROLLERS
 from app.cluster.events import Recorder
+from app.cluster.heartbeats import Heartbeats
 from app.cluster.logs import LogBook
 from app.cluster.loops import Context, Loop
+from app.cluster.nodes import service
 from app.cluster.nodes.kubelet import Kubelets
 from app.cluster.store import Store, WatchEvent
 from app.cluster.timers import Timers
@@ -44,17 +46,20 @@ class Cluster:
 
     def __init__(self, store: Store, clock: SimulatedClock, seed: int) -> None:
         self.store = store
-        self.client = Client.over(store)
+        self._heartbeats = Heartbeats(store, clock, lambda: self._memory)
+        self.client = Client.over(store, shown=self._heartbeats.shown)
+        self._inside = Client.over(store)
         self._clock = clock
         self._seed = seed
         self._timers = Timers()
         self._logs = LogBook()
         self._memory: dict[str, dict[str, Any]] = {}
         self._cursor = store.revision
-        self._recorder = Recorder(self.client, clock)
+        self._recorder = Recorder(self._inside, clock)
         self._schedulers = kube_scheduler.Schedulers()
         programs = {"kube-scheduler": kube_scheduler.start_program}
-        self._loops: tuple[Loop, ...] = (*CONTROLLERS, Kubelets(programs), self._schedulers)
+        self._kubelets = Kubelets(programs)
+        self._loops: tuple[Loop, ...] = (*CONTROLLERS, self._kubelets, self._schedulers)
 
     @classmethod
     def new(
@@ -83,7 +88,7 @@ class Cluster:
         clock.advance_to(now)
         for obj in objects:
             if obj.get("kind") == "Node":
-                bootstrap.add_node(cluster.client, store, obj)
+                bootstrap.add_node(cluster._inside, store, obj)
             else:
                 cluster.client.create(obj)
         return cluster
@@ -201,6 +206,14 @@ class Cluster:
         del self._memory[Kubelets.NAME]["static"][f"{namespace}/{name}"]
         self.client.delete("pods", name, namespace)
 
+    def stop_kubelet(self, node: str) -> None:
+        """Stop the node's kubelet: it no longer reports, and nothing happens to its pods. NotFound."""
+        service.stop(self._context(self._kubelets), node, self._heartbeats)
+
+    def start_kubelet(self, node: str) -> None:
+        """Start the node's kubelet again."""
+        service.start(self._context(self._kubelets), node)
+
     def _run_instant(self) -> None:
         busy: list[str] = []
         for _ in range(MAX_ROUNDS):
@@ -235,7 +248,8 @@ class Cluster:
     ) -> Context:
         return Context(
             loop=loop.NAME,
-            client=self.client,
+            client=self._inside,
+            reader=self.client,
             clock=self._clock,
             timers=self._timers,
             recorder=self._recorder,

@@ -15,7 +15,7 @@ from app.apimachinery import clock, meta
 from app.apimachinery.clock import SECOND, Micros
 from app.apimachinery.errors import AlreadyExists, Conflict, NotFound
 from app.apimachinery.meta import Object
-from app.cluster import logs, mounts, rbac, scheduler_options, scheduler_process
+from app.cluster import heartbeats, logs, mounts, rbac, scheduler_options, scheduler_process
 from app.cluster.client import Client
 from app.cluster.loops import Context
 from app.cluster.processes import QUICK, Launch, Run
@@ -208,7 +208,19 @@ def _end(context: Context, identity: str) -> None:
     for lease, held in context.state["leases"].items():
         if held.get("holder") == identity:
             context.state["leases"][lease] = {"until": context.now + LEASE_DURATION}
+            _stop_renewing(context, lease)
             context.wake(f"lease:{lease}", context.now + LEASE_DURATION)
+
+
+def _stop_renewing(context: Context, lease: str) -> None:
+    """The last renewal of a holder that is gone stands."""
+    namespace, _, name = lease.partition("/")
+    found = context.client.find("leases", name, namespace)
+    renewed = ((found or {}).get("spec") or {}).get("renewTime")
+    if found is None or not renewed:
+        return
+    last = heartbeats.latest(clock.parse(renewed), heartbeats.LEADER_RENEWAL, context.now)
+    context.client.update({**found, "spec": {**found["spec"], "renewTime": clock.rfc3339_micro(last)}})
 
 
 def _authorize(context: Context, process: dict[str, Any]) -> None:

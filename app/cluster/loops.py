@@ -22,12 +22,14 @@ from app.cluster.timers import Timers
 class Context:
     """One run of one loop.
 
+    `reader` sees what people see, heartbeats included; `client` sees what is stored, which is what loops go by.
     `state` is the loop's own memory: JSON values only, kept in the snapshot. `full` says that changes were lost
     (a compacted log) and everything must be looked at again.
     """
 
     loop: str
     client: Client
+    reader: Client
     clock: SimulatedClock
     timers: Timers
     recorder: Recorder

@@ -1,7 +1,7 @@
 """The kubelets of all nodes: they take on the pods that are bound to them and write what becomes of these.
 
-Mirrors pkg/kubelet/kubelet.go: syncLoop, HandlePodAdditions. A node has a kubelet when its Ready condition is True; on
-another node, pods stay as they are.
+Mirrors pkg/kubelet/kubelet.go: syncLoop, HandlePodAdditions. On a node whose kubelet is stopped, or which is not
+ready, pods stay as they are; what was due for them meanwhile is done when the node is back.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.apimachinery import meta
-from app.apimachinery.clock import SECOND, Micros
 from app.apimachinery.errors import Conflict, NotFound
 from app.apimachinery.meta import Object
 from app.apis import helpers
 from app.cluster import controller_utils as utils
 from app.cluster import mounts
 from app.cluster.loops import Context
-from app.cluster.nodes import admit, images, pod_status, static_pods
+from app.cluster.nodes import admit, images, pod_status, service, static_pods
 from app.cluster.nodes.pod_worker import PodWorker, new_record
 from app.cluster.processes import Program
 
 NAME = "kubelet"
-WATCHES = frozenset({"pods", "nodes"}) | mounts.RESOURCES
-NOT_READY_PAUSE: Micros = 10 * SECOND
+WATCHES = frozenset({"pods", "nodes", "leases"}) | mounts.RESOURCES
 
 
 class Kubelets:
@@ -40,10 +38,13 @@ class Kubelets:
         context.state.setdefault("pods", {})
         context.state.setdefault("addresses", {})
         self._forget(context, {pod["metadata"]["uid"] for pod in context.client.list("pods")})
+        service.keep_leases(context)
+        service.tell_of_cordons(context)
         mirrors = static_pods.keep_mirrors(context)
         nodes = {meta.name_of(node): node for node in context.client.list("nodes")}
         bound = [pod for pod in context.client.list("pods") if pod["spec"].get("nodeName") in nodes]
         due = _steps(context.fired)
+        back = _come_back(context, nodes, due)
         touched = mirrors | {
             change.object["metadata"]["uid"] for change in context.changes if change.resource == "pods"
         }
@@ -54,11 +55,13 @@ class Kubelets:
             uid = pod["metadata"]["uid"]
             known = uid in context.state["pods"]
             idle = known or (helpers.is_terminal(pod) and not revived)
+            if pod["spec"]["nodeName"] in back:
+                idle = False
             if idle and not (context.full or uid in due or uid in touched or mounted):
                 continue
             node = nodes[pod["spec"]["nodeName"]]
-            if (utils.condition(node, "Ready") or {}).get("status") != "True":
-                _put_off(context, uid, due.get(uid, []))
+            if not _works(context, node):
+                _put_off(context, node, uid, due.get(uid, []))
             else:
                 present = images_on.setdefault(meta.name_of(node), _images_on(node))
                 self._sync_pod(context, pod, node, due.get(uid, []), bound, present)
@@ -143,10 +146,33 @@ class Kubelets:
         return record
 
 
-def _put_off(context: Context, uid: str, due: list[tuple[str, str]]) -> None:
-    """Keep the steps of a pod whose node is not ready until it may be."""
-    for container, step in due:
-        context.wake(f"{uid}/{container}/{step}", context.now + NOT_READY_PAUSE, idle=True)
+def _works(context: Context, node: Object) -> bool:
+    """Whether the node's kubelet runs and calls its node ready."""
+    if service.is_stopped(context, meta.name_of(node)):
+        return False
+    return (utils.condition(node, "Ready") or {}).get("status") == "True"
+
+
+def _put_off(context: Context, node: Object, uid: str, due: list[tuple[str, str]]) -> None:
+    """Keep the steps of a pod until its node is back."""
+    held = context.state.setdefault("away", {}).setdefault(meta.name_of(node), {})
+    steps = held.setdefault(uid, [])
+    steps += [[container, step] for container, step in due if [container, step] not in steps]
+
+
+def _come_back(context: Context, nodes: Mapping[str, Object], due: dict[str, list[tuple[str, str]]]) -> set[str]:
+    """The nodes that are back; what was put off for their pods joins what is due."""
+    away: dict[str, dict[str, list[list[str]]]] = context.state.get("away") or {}
+    back = {name for name in away if name in nodes and _works(context, nodes[name])}
+    back |= {key.removeprefix(service.STARTED) for key in context.fired if key.startswith(service.STARTED)}
+    for name in sorted(back & away.keys()):
+        for uid, steps in away.pop(name).items():
+            due.setdefault(uid, [])[:0] = [(container, step) for container, step in steps]
+    for name in [name for name in away if name not in nodes]:
+        del away[name]
+    if not away:
+        context.state.pop("away", None)
+    return back
 
 
 def _end_finished(context: Context, pod: Object) -> None:

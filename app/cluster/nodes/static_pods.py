@@ -11,6 +11,7 @@ from app.apimachinery.errors import NotFound, StatusError
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
 from app.cluster.loops import Context
+from app.cluster.nodes import service
 
 
 def keep_mirrors(context: Context) -> set[str]:
@@ -22,7 +23,8 @@ def keep_mirrors(context: Context) -> set[str]:
         mirror = context.client.find("pods", name, namespace)
         if mirror is not None and not utils.is_terminating(mirror):
             continue
-        if context.client.find("nodes", str(pod["spec"]["nodeName"])) is None:
+        node = str(pod["spec"]["nodeName"])
+        if context.client.find("nodes", node) is None or service.is_stopped(context, node):
             continue
         record = None
         if mirror is not None:

@@ -80,8 +80,8 @@ def test_a_node_that_is_not_ready_is_tainted() -> None:
     cluster.client.update_status({**node, "status": {**node["status"], "conditions": conditions}})
     cluster.advance_to(NOW)
     assert taints(cluster, "node01") == [
-        {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
         {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"},
+        {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
     ]
 
 
