@@ -13,8 +13,7 @@ from app.apimachinery import clock, meta
 from app.apimachinery.clock import SECOND, Instant, Micros
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
-from app.cluster import events
-from app.cluster.controllers import node_zones
+from app.cluster import events, node_zones
 from app.cluster.heartbeats import NODE_LEASES
 from app.cluster.loops import Context
 
