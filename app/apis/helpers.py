@@ -154,6 +154,34 @@ def pod_requests(
     return total
 
 
+def pod_limits(pod: Mapping[str, Any]) -> Requests:
+    """What the pod is limited to, by resource (resource/helpers.go: PodLimits): summed up as requests are.
+
+    The overhead raises only what has a limit.
+    """
+    spec = pod.get("spec") or {}
+    total: Requests = {}
+    for container in spec.get("containers") or ():
+        _add(total, _amounts((container.get("resources") or {}).get("limits")))
+    started: Requests = {}
+    peak: Requests = {}
+    for container in spec.get("initContainers") or ():
+        limits = _amounts((container.get("resources") or {}).get("limits"))
+        if container.get("restartPolicy") == "Always":
+            _add(total, limits)
+            _add(started, limits)
+            limits = dict(started)
+        else:
+            _add(limits, started)
+        _raise(peak, limits)
+    _raise(total, peak)
+    pod_level = _amounts((spec.get("resources") or {}).get("limits"))
+    total.update({name: amount for name, amount in pod_level.items() if _at_pod_level(name)})
+    overhead = _amounts(spec.get("overhead"))
+    _add(total, {name: amount for name, amount in overhead.items() if name in total})
+    return total
+
+
 def _container_requests(container: Mapping[str, Any], statuses: Mapping[str, Mapping[str, Any]]) -> Requests:
     """The container's requests; during an in-place resize the larger of what is wanted, allocated and in force."""
     requests = _amounts((container.get("resources") or {}).get("requests"))

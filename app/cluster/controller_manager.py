@@ -16,6 +16,7 @@ from app.cluster.controllers import (
     persistent_volume,
     pod_gc,
     replicaset,
+    resource_quota,
     serviceaccount,
     taint_eviction,
 )
@@ -26,6 +27,7 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
     for name, watches, run in (
         (namespace.NAME, namespace.WATCHES, namespace.sync),
         (serviceaccount.NAME, serviceaccount.WATCHES, serviceaccount.sync),
+        (resource_quota.NAME, resource_quota.WATCHES, resource_quota.sync),
         (node_lifecycle.NAME, node_lifecycle.WATCHES, node_lifecycle.sync),
         (deployment.NAME, deployment.WATCHES, deployment.sync),
         (replicaset.NAME, replicaset.WATCHES, replicaset.sync),

@@ -10,8 +10,10 @@ from collections.abc import Callable
 
 from app.cluster.admission import (
     default_toleration_seconds,
+    limit_ranger,
     namespace_lifecycle,
     priority,
+    resource_quota,
     service_account,
     taint_nodes_by_condition,
 )
@@ -22,6 +24,7 @@ Plugin = Callable[[Attributes, Store], None]
 
 MUTATING: tuple[Plugin, ...] = (
     namespace_lifecycle.admit,
+    limit_ranger.admit,
     service_account.admit,
     taint_nodes_by_condition.admit,
     priority.admit,
@@ -30,8 +33,10 @@ MUTATING: tuple[Plugin, ...] = (
 
 VALIDATING: tuple[Plugin, ...] = (
     namespace_lifecycle.validate,
+    limit_ranger.validate,
     service_account.validate,
     priority.validate,
+    resource_quota.validate,
 )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver.strategies import apps, core, nodes, pods, rbac, scheduling
+from app.cluster.apiserver.strategies import apps, core, nodes, pods, quotas, rbac, scheduling
 from app.cluster.apiserver.strategy import Strategy
 
 STRATEGIES: dict[str, Strategy] = {
     **core.STRATEGIES,
     **pods.STRATEGIES,
+    **quotas.STRATEGIES,
     **nodes.STRATEGIES,
     **apps.STRATEGIES,
     **rbac.STRATEGIES,
