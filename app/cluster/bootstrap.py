@@ -16,9 +16,10 @@ from app.apimachinery import meta
 from app.apimachinery.clock import MINUTE, Micros
 from app.apimachinery.meta import Object
 from app.apis import defaults, scheme
-from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy
+from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy, service_endpoints
 from app.cluster import controller_utils as utils
 from app.cluster.client import Client
+from app.cluster.controllers import endpoint, endpointslice
 from app.cluster.heartbeats import NODE_LEASES
 from app.cluster.nodes import pod_status, service
 from app.cluster.store import Store
@@ -55,6 +56,7 @@ def build(store: Store, template: str) -> dict[str, Any]:
         _put(store, obj)
     _kube_proxy(store, memory, nodes)
     _coredns(store, memory, nodes)
+    _endpoints(store, nodes[0])
     return memory
 
 
@@ -135,6 +137,20 @@ def _run(store: Store, memory: dict[str, Any], pod: Object, node: Object) -> Obj
     }
     bound = {**stored, "status": {"phase": "Pending", "conditions": [scheduled]}}
     return store.update("pods", {**stored, "status": pod_status.of(bound, record, host_ip, now)})
+
+
+def _endpoints(store: Store, node: Object) -> None:
+    """What stands behind the cluster's two services."""
+    client = Client.over(store)
+    for obj in bootstrap_addons.api_endpoints(node):
+        _put(store, obj)
+    service = client.get("services", "kube-dns", "kube-system")
+    trigger = service_endpoints.trigger(store.clock.now())
+    made = [endpoint.made_of(service, service_endpoints.pods_of(client, service))]
+    for ports, endpoints in endpointslice.endpoints_of(client, service):
+        made.append(_named(store, endpointslice.made_of(service, ports, endpoints)))
+    for obj in made:
+        _put(store, {**obj, "metadata": {**obj["metadata"], "annotations": trigger}})
 
 
 def _kube_proxy(store: Store, memory: dict[str, Any], nodes: Sequence[Object]) -> None:

@@ -138,6 +138,25 @@ def leases(node: Object, stamp: str) -> list[Object]:
     ]
 
 
+def api_endpoints(node: Object) -> list[Object]:
+    """What stands behind the service `kubernetes` (pkg/controlplane/reconcilers/endpointsadapter.go)."""
+    name, port = {"name": "kubernetes", "namespace": "default"}, {"name": "https", "port": 6443, "protocol": "TCP"}
+    host = address_of(node)
+    skipped = {**name, "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}}
+    subsets = [{"addresses": [{"ip": host}], "ports": [port]}]
+    return [
+        {"apiVersion": "v1", "kind": "Endpoints", "metadata": skipped, "subsets": subsets},
+        {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {**name, "labels": {"kubernetes.io/service-name": "kubernetes"}},
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": [host], "conditions": {"ready": True}}],
+            "ports": [port],
+        },
+    ]
+
+
 def _lease(metadata: dict[str, Any], spec: dict[str, Any]) -> Object:
     return {
         "apiVersion": "coordination.k8s.io/v1",

@@ -145,6 +145,13 @@ def _reown(context: Context, resource: str, obj: Object, references: list[dict[s
     return quietly_update(context, {**obj, "metadata": metadata}, resource)
 
 
+def first_look(context: Context) -> bool:
+    """Whether the loop must look at everything: it has no memory yet, or changes were lost."""
+    fresh = not context.state.get("begun")
+    context.state["begun"] = True
+    return fresh or context.full
+
+
 def quietly_update(context: Context, obj: Object, resource: str) -> Object | None:
     """Update; None when the object is gone or has changed meanwhile (the next round looks again)."""
     try:

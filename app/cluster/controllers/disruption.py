@@ -38,8 +38,9 @@ def sync(context: Context) -> None:
     due = {key for key in context.fired if not key.startswith(_STALE)}
     if budgets:
         due |= _concerned(context, budgets)
+    everything = utils.first_look(context)
     for budget in budgets:
-        if context.full or meta.key_of(budget) in due:
+        if everything or meta.key_of(budget) in due:
             _sync_budget(context, budget)
     _clear_stale_targets(context)
 
