@@ -114,12 +114,25 @@ def owner_reference(owner: Object) -> dict[str, Any]:
     }
 
 
+def selector_of(owner: Object) -> labels.Selector:
+    """What a workload selects its own by; a ReplicationController has plain labels, where none select nothing."""
+    selector = owner["spec"].get("selector")
+    if owner["kind"] == "ReplicationController":
+        return labels.from_label_selector({"matchLabels": selector} if selector else None)
+    return labels.from_label_selector(selector)
+
+
+def namespace_ends(error: StatusError) -> bool:
+    """Whether a create was refused because its namespace goes away (errors.HasStatusCause: NamespaceTerminating)."""
+    return any(cause.get("reason") == "NamespaceTerminating" for cause in error.details.get("causes") or ())
+
+
 def claim(context: Context, owner: Object, resource: str, candidates: Iterable[Object]) -> list[Object]:
     """The objects that `owner` controls, after adopting orphans that match and releasing those that no longer do.
 
     Mirrors pkg/controller/controller_ref_manager.go: BaseControllerRefManager.ClaimObject.
     """
-    selector = labels.from_label_selector(owner["spec"].get("selector"))
+    selector = selector_of(owner)
     uid = owner["metadata"]["uid"]
     mine = []
     for obj in candidates:
@@ -191,7 +204,7 @@ def create_pod(context: Context, owner: Object, pod: Object, component: str) -> 
         _check_room(context, pod)
         made = context.client.create(pod, meta.namespace_of(owner))
     except StatusError as error:
-        if not is_terminating(owner):
+        if not namespace_ends(error):
             context.recorder.record(
                 owner,
                 events.WARNING,
