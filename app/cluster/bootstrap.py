@@ -19,7 +19,7 @@ from app.apis import defaults, scheme
 from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy, service_endpoints
 from app.cluster import controller_utils as utils
 from app.cluster.client import Client
-from app.cluster.controllers import endpoint, endpointslice
+from app.cluster.controllers import endpoint, endpointslice, root_ca
 from app.cluster.heartbeats import NODE_LEASES
 from app.cluster.nodes import pod_status, service
 from app.cluster.store import Store
@@ -42,6 +42,7 @@ def build(store: Store, template: str) -> dict[str, Any]:
         _put(store, bootstrap_policy.namespace(name))
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}
         _put(store, account)
+        _put(store, root_ca.made(name))
     for obj in bootstrap_policy.objects():
         _put(store, obj)
     nodes = [_put(store, node) for node in bootstrap_nodes.nodes(names, store.clock.now())]

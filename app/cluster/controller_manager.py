@@ -20,6 +20,7 @@ from app.cluster.controllers import (
     replicaset,
     replicationcontroller,
     resource_quota,
+    root_ca,
     serviceaccount,
     taint_eviction,
 )
@@ -31,6 +32,7 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
         (namespace.NAME, namespace.WATCHES, namespace.sync),
         (serviceaccount.NAME, serviceaccount.WATCHES, serviceaccount.sync),
         (resource_quota.NAME, resource_quota.WATCHES, resource_quota.sync),
+        (root_ca.NAME, root_ca.WATCHES, root_ca.sync),
         (node_lifecycle.NAME, node_lifecycle.WATCHES, node_lifecycle.sync),
         (deployment.NAME, deployment.WATCHES, deployment.sync),
         (replicaset.NAME, replicaset.WATCHES, replicaset.sync),

@@ -28,6 +28,21 @@ def test_a_new_namespace_gets_its_default_service_account() -> None:
     assert cluster.client.get("serviceaccounts", "default", "lab"), "it comes back"
 
 
+def test_every_namespace_has_the_certificate_of_the_api_server() -> None:
+    cluster = fresh()
+    cluster.client.create(namespace("lab"))
+    cluster.advance_to(NOW)
+    here = cluster.client.get("configmaps", "kube-root-ca.crt", "default")
+    assert cluster.client.get("configmaps", "kube-root-ca.crt", "lab")["data"] == here["data"]
+    assert here["data"]["ca.crt"].startswith("-----BEGIN CERTIFICATE-----")
+    cluster.client.delete("configmaps", "kube-root-ca.crt", "lab")
+    cluster.advance_to(NOW)
+    back = cluster.client.get("configmaps", "kube-root-ca.crt", "lab")
+    cluster.client.update({**back, "data": {"ca.crt": "mine"}})
+    cluster.advance_to(NOW)
+    assert cluster.client.get("configmaps", "kube-root-ca.crt", "lab")["data"] == here["data"]
+
+
 def test_a_deleted_namespace_is_emptied_and_goes() -> None:
     cluster = fresh()
     cluster.client.create(namespace("lab"))
