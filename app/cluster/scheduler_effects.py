@@ -149,7 +149,7 @@ def _bind_volume(context: Context, process: Process, pod: Object, effect: Effect
 def _provision(context: Context, process: Process, pod: Object, effect: Effect) -> None:
     del process
     claim = _claim(context, pod, effect)
-    persistent_volumes.tie(context, claim, persistent_volumes.provision(context, claim))
+    persistent_volumes.tie(context, *persistent_volumes.provision(context, claim, str(effect["node"])))
 
 
 def _claim(context: Context, pod: Object, effect: Effect) -> Object:
