@@ -6,8 +6,8 @@ write the status. The next round sees the result and takes the next step.
 
 from __future__ import annotations
 
-from app.apimachinery import clock, meta
-from app.apimachinery.clock import SECOND
+from app.apimachinery import meta
+from app.apimachinery.clock import SECOND, Micros
 from app.apimachinery.errors import AlreadyExists, StatusError
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
@@ -16,37 +16,86 @@ from app.cluster.loops import Context
 
 NAME = "deployment-controller"
 WATCHES = frozenset({"deployments", "replicasets", "pods"})
+BASE_DELAY: Micros = SECOND // 200
+MAX_DELAY: Micros = 1000 * SECOND
+"""Pauses before a set that could not be made is tried again."""
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
 DESIRED = "deployment.kubernetes.io/desired-replicas"
 MAX = "deployment.kubernetes.io/max-replicas"
-_NOT_COPIED = {"kubectl.kubernetes.io/last-applied-configuration", REVISION, DESIRED, MAX}
+HISTORY = "deployment.kubernetes.io/revision-history"
+_NOT_COPIED = {
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "deprecated.deployment.rollback.to",
+    REVISION,
+    HISTORY,
+    DESIRED,
+    MAX,
+}
 
 
 def sync(context: Context) -> None:
-    """One step for every Deployment (deployment_controller.go: syncDeployment)."""
-    replicasets = context.client.list("replicasets")
-    for deployment in context.client.list("deployments"):
+    """One step for every Deployment that something happened to (deployment_controller.go: syncDeployment)."""
+    for deployment in _touched(context):
         if utils.is_terminating(deployment):
             continue
-        namespace = meta.namespace_of(deployment)
-        nearby = [rs for rs in replicasets if meta.namespace_of(rs) == namespace]
+        nearby = context.client.list("replicasets", meta.namespace_of(deployment))
         _sync_one(context, deployment, utils.claim(context, deployment, "replicasets", nearby))
 
 
+def _touched(context: Context) -> list[Object]:
+    """Deployments that changed, whose sets changed, or whose time has come; of Recreate also those near a pod."""
+    deployments = context.client.list("deployments")
+    if context.full or any(key.startswith("again:") for key in context.fired):
+        return deployments
+    uids = {key.partition(":")[2] for key in context.fired}
+    orphans, with_pods = set(), set()
+    for change in context.changes:
+        if change.resource == "deployments":
+            uids.add(str(change.object["metadata"]["uid"]))
+            if change.type == "DELETED":
+                context.state.pop(change.object["metadata"]["uid"], None)
+        elif change.resource == "pods":
+            with_pods.add(meta.namespace_of(change.object))
+        else:
+            for rs in filter(None, (change.object, change.previous)):
+                reference = meta.controller_of(rs)
+                if reference is None:
+                    orphans.add(meta.namespace_of(rs))
+                else:
+                    uids.add(str(reference.get("uid")))
+    return [
+        found
+        for found in deployments
+        if found["metadata"]["uid"] in uids
+        or meta.namespace_of(found) in orphans
+        or (_is_recreate(found) and meta.namespace_of(found) in with_pods)
+    ]
+
+
+def _is_recreate(deployment: Object) -> bool:
+    return (deployment["spec"].get("strategy") or {}).get("type") == "Recreate"
+
+
 def _sync_one(context: Context, deployment: Object, owned: list[Object]) -> None:
+    note = deployment_status.paused_or_resumed(deployment)
+    if note is not None:
+        utils.write_status(context, deployment, deployment_status.noted(deployment, note, context.now))
+        return
     new = _find_new(deployment, owned)
     old = [rs for rs in owned if new is None or rs["metadata"]["uid"] != new["metadata"]["uid"]]
-    spec = deployment["spec"]
-    if spec.get("paused") or _was_scaled(deployment, owned):
+    paused = bool(deployment["spec"].get("paused"))
+    if new is not None and _annotate(context, deployment, new, old):
+        return
+    if paused or _was_scaled(deployment, owned):
         stepped = _scale(context, deployment, new, old)
-    elif (spec.get("strategy") or {}).get("type") == "Recreate":
+    elif _is_recreate(deployment):
         stepped = _recreate(context, deployment, new, old)
     else:
         stepped = _roll(context, deployment, new, old)
     if stepped:
         return
-    if new is not None and deployment_status.is_complete(deployment, new, old):
+    if paused or (new is not None and deployment_status.is_complete(deployment, new, old)):
         _clean_up(context, deployment, old)
     _write_status(context, deployment, new, old)
 
@@ -110,8 +159,6 @@ def _roll(context: Context, deployment: Object, new: Object | None, old: list[Ob
     """One step of a rolling update (rolling.go: rolloutRolling). True when something was written."""
     if new is None:
         return _create_new(context, deployment, old, _new_size(deployment, None, old))
-    if _annotate(context, deployment, new, old):
-        return True
     size = _new_size(deployment, new, old)
     if size != _replicas(new):
         return _resize(context, deployment, new, size)
@@ -165,8 +212,6 @@ def _recreate(context: Context, deployment: Object, new: Object | None, old: lis
     size = int(deployment["spec"].get("replicas", 1))
     if new is None:
         return _create_new(context, deployment, old, size)
-    if _annotate(context, deployment, new, old):
-        return True
     return _replicas(new) != size and _resize(context, deployment, new, size)
 
 
@@ -180,21 +225,53 @@ def _scale(context: Context, deployment: Object, new: Object | None, old: list[O
         only = active[0] if active else (new or newest)
         return only is not None and _resize(context, deployment, only, replicas)
     if new is not None and _replicas(new) == replicas and _available(new) == replicas:
-        return _resize(context, deployment, _active(old)[0], 0)
-    allowed = replicas + surge_and_unavailable(deployment)[0]
-    stepped = False
-    for rs, size in _proportions(active, allowed):
-        stepped = _resize(context, deployment, rs, size) or stepped
-    return stepped
+        return _resize_all(context, deployment, [(rs, 0) for rs in _active(old)])
+    if _is_recreate(deployment):
+        return False
+    return _resize_all(context, deployment, _proportions(deployment, active))
 
 
-def _proportions(active: list[Object], allowed: int) -> list[tuple[Object, int]]:
-    """The sets' sizes that add up to `allowed`; what rounding leaves over goes to the largest."""
-    largest_first = sorted(active, key=lambda rs: (-_replicas(rs), utils.created(rs), meta.name_of(rs)))
-    total = sum(_replicas(rs) for rs in largest_first)
-    sizes = [_replicas(rs) * allowed // total for rs in largest_first]
-    sizes[0] += allowed - sum(sizes)
-    return list(zip(largest_first, sizes, strict=True))
+def _resize_all(context: Context, deployment: Object, sizes: list[tuple[Object, int]]) -> bool:
+    written = [_resize(context, deployment, rs, size) for rs, size in sizes]
+    return any(written)
+
+
+def _proportions(deployment: Object, active: list[Object]) -> list[tuple[Object, int]]:
+    """The sets' sizes when all of them grow or shrink; the leftover goes to the largest (sync.go: scale)."""
+    replicas = int(deployment["spec"].get("replicas", 1))
+    allowed = replicas + surge_and_unavailable(deployment)[0] if replicas > 0 else 0
+    missing = allowed - sum(_replicas(rs) for rs in active)
+    newest_first = -1 if missing > 0 else 1
+    ordered = sorted(active, key=lambda rs: (-_replicas(rs), newest_first * utils.created(rs), meta.name_of(rs)))
+    sizes, given = [], 0
+    for rs in ordered:
+        share = _share(deployment, rs, missing, given) if missing else 0
+        sizes.append(_replicas(rs) + share)
+        given += share
+    sizes[0] = max(0, sizes[0] + missing - given)
+    return list(zip(ordered, sizes, strict=True))
+
+
+def _share(deployment: Object, rs: Object, missing: int, given: int) -> int:
+    """A set's part of what is missing (util/deployment_util.go: GetReplicaSetProportion)."""
+    if _replicas(rs) == 0 or missing == given:
+        return 0
+    fraction, rest = _fraction(deployment, rs), missing - given
+    return min(fraction, rest) if missing > 0 else max(fraction, rest)
+
+
+def _fraction(deployment: Object, rs: Object) -> int:
+    """How much the set grows by when it keeps its part of the whole (getReplicaSetFraction)."""
+    replicas = int(deployment["spec"].get("replicas", 1))
+    if replicas == 0:
+        return -_replicas(rs)
+    noted = meta.annotations_of(rs).get(MAX, "")
+    before = int(noted) if noted.isdecimal() and len(noted) < 10 else 0
+    before = before or int((deployment.get("status") or {}).get("replicas", 0))
+    if not before:
+        return 0
+    largest = replicas + surge_and_unavailable(deployment)[0]
+    return (2 * _replicas(rs) * largest + before) // (2 * before) - _replicas(rs)
 
 
 def new_replicaset(deployment: Object, old: list[Object], size: int) -> Object:
@@ -207,6 +284,7 @@ def new_replicaset(deployment: Object, old: list[Object], size: int) -> Object:
     labelled = {**template, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), HASH_LABEL: suffix}}}
     selector = spec["selector"]
     matched = {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), HASH_LABEL: suffix}}
+    revision = max((_revision(rs) for rs in old), default=0) + 1
     made: Object = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -214,7 +292,7 @@ def new_replicaset(deployment: Object, old: list[Object], size: int) -> Object:
             "name": f"{meta.name_of(deployment)}-{suffix}",
             "namespace": meta.namespace_of(deployment),
             "labels": labelled["metadata"]["labels"],
-            "annotations": _annotations(deployment, max((_revision(rs) for rs in old), default=0) + 1),
+            "annotations": {**_copied(deployment), **_notes(deployment), REVISION: str(revision)},
             "ownerReferences": [utils.owner_reference(deployment)],
         },
         "spec": {"replicas": size, "selector": matched, "template": labelled},
@@ -239,49 +317,66 @@ def _create_new(context: Context, deployment: Object, old: list[Object], size: i
         return _refused(context, deployment, name, error)
     context.state.pop(deployment["metadata"]["uid"], None)
     _record_scaling(context, deployment, name, 0, size)
+    if deployment_status.has_deadline(deployment):
+        note = deployment_status.progress("True", "NewReplicaSetCreated", f'Created new replica set "{name}"')
+        utils.write_status(context, deployment, deployment_status.noted(deployment, note, context.now))
     return True
 
 
 def _refused(context: Context, deployment: Object, name: str, error: StatusError) -> bool:
+    """Say that the set could not be made, and try again later."""
+    if utils.namespace_ends(error):
+        return True
     message = f'Failed to create new replica set "{name}": {error.message}'
     uid = deployment["metadata"]["uid"]
-    pause = min(2 * context.state.get(uid, SECOND // 2), 300 * SECOND)
+    pause = min(2 * context.state.get(uid, BASE_DELAY // 2), MAX_DELAY)
     context.state[uid] = pause
-    context.wake(f"retry:{uid}", context.now + pause)
+    context.wake(f"retry:{uid}", context.now + pause, idle=True)
+    if deployment_status.has_deadline(deployment):
+        note = deployment_status.progress("False", "ReplicaSetCreateError", message)
+        utils.write_status(context, deployment, deployment_status.noted(deployment, note, context.now))
     context.recorder.record(deployment, events.WARNING, "ReplicaSetCreateError", message, component=NAME)
-    return False
+    return True
 
 
-def _annotations(deployment: Object, revision: int) -> dict[str, str]:
+def _notes(deployment: Object) -> dict[str, str]:
+    """What a set is told of the Deployment's size (SetReplicasAnnotations)."""
     replicas = int(deployment["spec"].get("replicas", 1))
-    copied = {key: value for key, value in meta.annotations_of(deployment).items() if key not in _NOT_COPIED}
-    return {
-        **copied,
-        DESIRED: str(replicas),
-        MAX: str(replicas + surge_and_unavailable(deployment)[0]),
-        REVISION: str(revision),
-    }
+    return {DESIRED: str(replicas), MAX: str(replicas + surge_and_unavailable(deployment)[0])}
+
+
+def _copied(deployment: Object) -> dict[str, str]:
+    return {key: value for key, value in meta.annotations_of(deployment).items() if key not in _NOT_COPIED}
 
 
 def _annotate(context: Context, deployment: Object, new: Object, old: list[Object]) -> bool:
-    """Give a set that became current again a fresh revision, and the Deployment the same one."""
+    """Give a set that became current again a fresh revision, and the Deployment the same one (getNewReplicaSet)."""
+    present = meta.annotations_of(new)
     revision = max(_revision(new), max((_revision(rs) for rs in old), default=0) + 1)
-    wanted = {**meta.annotations_of(new), **_annotations(deployment, revision)}
-    if meta.annotations_of(new) != wanted:
-        changed = {**new, "metadata": {**new["metadata"], "annotations": wanted}}
+    wanted = {**present, **_copied(deployment), REVISION: str(revision)}
+    if REVISION in present and _revision(new) < revision:
+        wanted[HISTORY] = ",".join(filter(None, (present.get(HISTORY), present[REVISION])))
+    spec = {key: value for key, value in new["spec"].items() if key != "minReadySeconds"}
+    if wait := deployment["spec"].get("minReadySeconds"):
+        spec["minReadySeconds"] = wait
+    changed = {**new, "metadata": {**new["metadata"], "annotations": wanted}, "spec": spec}
+    if changed != new:
         return utils.quietly_update(context, changed, "replicasets") is not None
     if _revision(deployment) != revision:
         marked = {**meta.annotations_of(deployment), REVISION: str(revision)}
         changed = {**deployment, "metadata": {**deployment["metadata"], "annotations": marked}}
         return utils.quietly_update(context, changed, "deployments") is not None
+    if deployment_status.has_deadline(deployment) and utils.condition(deployment, "Progressing") is None:
+        text = f'Found new replica set "{meta.name_of(new)}"'
+        note = deployment_status.progress("True", "FoundNewReplicaSet", text)
+        utils.write_status(context, deployment, deployment_status.noted(deployment, note, context.now))
+        return True
     return False
 
 
 def _resize(context: Context, deployment: Object, rs: Object, size: int) -> bool:
     """Write a set's size and its notes about it (sync.go: scaleReplicaSet). True when that changed anything."""
-    replicas = int(deployment["spec"].get("replicas", 1))
-    notes = {DESIRED: str(replicas), MAX: str(replicas + surge_and_unavailable(deployment)[0])}
-    metadata = {**rs["metadata"], "annotations": {**meta.annotations_of(rs), **notes}}
+    metadata = {**rs["metadata"], "annotations": {**meta.annotations_of(rs), **_notes(deployment)}}
     changed = {**rs, "metadata": metadata, "spec": {**rs["spec"], "replicas": size}}
     if changed == rs:
         return False
@@ -312,14 +407,9 @@ def _clean_up(context: Context, deployment: Object, old: list[Object]) -> None:
 def _write_status(context: Context, deployment: Object, new: Object | None, old: list[Object]) -> None:
     status = deployment_status.calculate(deployment, new, old, surge_and_unavailable(deployment)[1], context.now)
     utils.write_status(context, deployment, status)
-    progressing = next((c for c in status["conditions"] if c["type"] == "Progressing"), None)
-    deadline = deployment["spec"].get("progressDeadlineSeconds")
     uid = deployment["metadata"]["uid"]
-    if (
-        deadline
-        and progressing
-        and progressing.get("reason") not in {"NewReplicaSetAvailable", deployment_status.TIMED_OUT}
-    ):
-        context.wake(f"deadline:{uid}", clock.parse(progressing["lastUpdateTime"]) + int(deadline) * SECOND)
+    due = deployment_status.deadline(deployment, status)
+    if due is not None and due > context.now:
+        context.wake(f"deadline:{uid}", due)
     else:
         context.cancel(f"deadline:{uid}")
