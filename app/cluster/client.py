@@ -16,6 +16,7 @@ from app.apimachinery.meta import Object
 from app.apis import scheme
 from app.apis.scheme import KindInfo
 from app.cluster.apiserver import binding as bindings
+from app.cluster.apiserver import eviction as evictions
 from app.cluster.apiserver import field_selectors, patching, strategies_table
 from app.cluster.apiserver.registry import DeleteOptions, Registry, WriteOptions, info_of
 from app.cluster.attributes import DEFAULT_USER
@@ -168,6 +169,13 @@ class Client:
         """Delete an object, or mark its deletion; returns it as it then is. `propagation` as in DeleteOptions."""
         options = DeleteOptions(grace_seconds, propagation or "Background", uid, dry_run, self._user)
         return self._registry.delete(info_of(kind), name, namespace, options)
+
+    def evict(self, namespace: str, pod: str, eviction: Object | None = None, *, dry_run: bool = False) -> None:
+        """Delete a pod as its disruption budget allows. TooManyRequests where it does not."""
+        if eviction is None:
+            metadata = {"name": pod, "namespace": namespace}
+            eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+        evictions.evict(self._registry, pod, namespace, eviction, WriteOptions(dry_run, user=self._user))
 
     def bind(self, namespace: str, pod: str, binding: Object | str) -> Object:
         """Assign a pod by a v1 Binding or a node's name; returns the bound pod. Conflict where it is bound."""

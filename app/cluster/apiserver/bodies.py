@@ -6,6 +6,7 @@ sees the object.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -56,14 +57,17 @@ def _yaml_of(request: ApiRequest) -> Object:
     return documents[0].object
 
 
-def decoded(request: ApiRequest, info: KindInfo) -> Object:
-    """The body as an object of the kind. kind and apiVersion may be missing, not another's: BadRequest."""
+def decoded(request: ApiRequest, info: KindInfo, also: Sequence[str] = ()) -> Object:
+    """The body as an object of the kind. kind and apiVersion may be missing, not another's: BadRequest.
+
+    `also` lists further versions in which the kind may come.
+    """
     document = _yaml_of(request) if request.content_type in _YAML else json_of(request)
     if not isinstance(document, dict):
         raise BadRequest(f"the body is not a {info.kind}: it must be a JSON object")
     api_version = document.get("apiVersion") or info.api_version
     kind = document.get("kind") or info.kind
-    if api_version != info.api_version:
+    if api_version != info.api_version and api_version not in also:
         raise BadRequest(
             f"the API version in the data ({api_version}) does not match the expected API version ({info.api_version})"
         )

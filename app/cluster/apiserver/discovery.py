@@ -71,6 +71,7 @@ _SUBRESOURCES = {
     "status": Subresource("status", "", "", "", ("get", "patch", "update")),
     "scale": Subresource("scale", "autoscaling", "v1", "Scale", ("get", "patch", "update")),
     "binding": Subresource("binding", "", "v1", "Binding", ("create",)),
+    "eviction": Subresource("eviction", "policy", "v1", "Eviction", ("create",)),
     "log": Subresource("log", "", "v1", "Pod", ("get",)),
 }
 """What `dispatch` serves of the subresources that kinds name; an empty kind is the resource's own."""

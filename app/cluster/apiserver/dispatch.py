@@ -129,6 +129,7 @@ _OBJECT: dict[str, Handler] = {
 }
 _SUBRESOURCES: dict[tuple[str, str], Handler] = {
     ("binding", "POST"): writing.bind,
+    ("eviction", "POST"): writing.evict,
     ("log", "GET"): podlogs.get,
     ("scale", "GET"): scale.get,
     ("scale", "PUT"): scale.update,

@@ -94,4 +94,6 @@ class ApiResponse:
     @classmethod
     def failure(cls, error: StatusError, headers: Mapping[str, str] | None = None) -> ApiResponse:
         """A Status body with the error's code."""
-        return cls.of(error.status(), error.code, headers)
+        wait = error.details.get("retryAfterSeconds")
+        paced = {"retry-after": str(wait)} if wait else {}
+        return cls.of(error.status(), error.code, {**paced, **(headers or {})})

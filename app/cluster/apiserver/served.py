@@ -81,6 +81,9 @@ class Client(Protocol):
     ) -> Object:
         """Delete an object, or mark its deletion."""
 
+    def evict(self, namespace: str, pod: str, eviction: Object | None = None, *, dry_run: bool = False) -> None:
+        """Delete a pod as its disruption budget allows."""
+
     def bind(self, namespace: str, pod: str, binding: Object) -> Object:
         """Assign a pod to a node."""
 

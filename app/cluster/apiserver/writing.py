@@ -8,7 +8,7 @@ from typing import Any
 from app.apimachinery.errors import BadRequest, MethodNotAllowed, UnsupportedMediaType
 from app.apimachinery.meta import Object, name_of, namespace_of
 from app.apis import scheme
-from app.cluster.apiserver import bodies, reading
+from app.cluster.apiserver import bodies, eviction, reading, shapes
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.served import Served
@@ -115,6 +115,18 @@ def bind(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
         raise BadRequest("name in URL does not match name in Binding object")
     metadata = {**(binding.get("metadata") or {}), "name": target.name, "namespace": target.namespace}
     cluster.client.bind(target.namespace, target.name, {**binding, "metadata": metadata})
+    return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
+
+
+def evict(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """POST to pods/NAME/eviction: 201 and a Status."""
+    body = bodies.decoded(request, eviction.EVICTION, eviction.VERSIONS)
+    shapes.check(body, eviction.EVICTION, eviction.SHAPE)
+    given = namespace_of(body)
+    if given and given != target.namespace:
+        raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+    dry_run = write_options(request)["dry_run"]
+    cluster.client.evict(target.namespace, target.name, body, dry_run=dry_run)
     return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
 
 
