@@ -18,6 +18,7 @@ from app.apimachinery.meta import Object
 from app.cluster import bootstrap, kube_scheduler
 from app.cluster.client import Client
 from app.cluster.controller_manager import CONTROLLERS
+from app.cluster.controllers import event_series
 from app.cluster.events import Recorder
 from app.cluster.heartbeats import Heartbeats
 from app.cluster.logs import LogBook
@@ -55,7 +56,7 @@ class Cluster:
         self._logs = LogBook()
         self._memory: dict[str, dict[str, Any]] = {}
         self._cursor = store.revision
-        self._recorder = Recorder(self._inside, clock)
+        self._recorder = Recorder(self._inside, clock, self._events_memory, self._wake_recorder)
         self._schedulers = kube_scheduler.Schedulers()
         programs = {"kube-scheduler": kube_scheduler.start_program}
         self._kubelets = Kubelets(programs)
@@ -213,6 +214,12 @@ class Cluster:
     def start_kubelet(self, node: str) -> None:
         """Start the node's kubelet again."""
         service.start(self._context(self._kubelets), node)
+
+    def _events_memory(self) -> dict[str, Any]:
+        return self._memory.setdefault(event_series.NAME, {})
+
+    def _wake_recorder(self, instant: Instant) -> None:
+        self._timers.set(event_series.NAME, "counts", instant, idle=True)
 
     def _run_instant(self) -> None:
         busy: list[str] = []

@@ -11,6 +11,7 @@ from app.cluster.controllers import (
     disruption,
     endpoint,
     endpointslice,
+    event_series,
     event_ttl,
     garbage_collector,
     namespace,
@@ -45,6 +46,7 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
         (persistent_volume.NAME, persistent_volume.WATCHES, persistent_volume.sync),
         (pod_gc.NAME, pod_gc.WATCHES, pod_gc.sync),
         (garbage_collector.NAME, garbage_collector.WATCHES, garbage_collector.sync),
+        (event_series.NAME, event_series.WATCHES, event_series.sync),
         (event_ttl.NAME, event_ttl.WATCHES, event_ttl.sync),
     )
 )

@@ -5,7 +5,7 @@ from app.apimachinery.meta import Object
 from app.cluster import events
 from app.cluster.client import Client
 from app.cluster.events import Recorder
-from tests.cluster.builders import NOW, SECOND, fresh, pod
+from tests.cluster.builders import MINUTE, NOW, SECOND, fresh, pod
 
 
 class World:
@@ -87,12 +87,85 @@ def test_a_scheduler_writes_the_newer_form() -> None:
 def test_repeats_become_a_series_until_the_object_changes() -> None:
     world = World()
     world.record_series()
-    world.record_series()
+    assert "series" not in world.all()[0]
     world.record_series()
     (event,) = world.all()
-    assert event["series"]["count"] == 3
+    assert event["series"]["count"] == 2
     world.record_series(world.client.patch("pods", "bee", "default", {"metadata": {"labels": {"a": "b"}}}))
     assert len(world.all()) == 2
+
+
+def test_from_the_third_on_a_series_is_written_when_it_ends_or_every_half_hour() -> None:
+    world = World()
+    for _ in range(5):
+        world.record_series()
+    assert world.all()[0]["series"]["count"] == 2
+    world.clock.advance_to(NOW + 12 * MINUTE)
+    world.recorder.flush()
+    assert world.all()[0]["series"] == {"count": 5, "lastObservedTime": "2026-03-01T09:00:00.000000Z"}
+
+
+def test_a_running_series_is_written_every_half_hour() -> None:
+    world = World()
+    for minute in range(0, 30, 5):
+        world.clock.advance_to(NOW + minute * MINUTE)
+        world.record_series()
+        world.recorder.flush()
+    assert world.all()[0]["series"]["count"] == 2
+    world.clock.advance_to(NOW + 30 * MINUTE)
+    world.recorder.flush()
+    assert world.all()[0]["series"]["count"] == 6
+
+
+def test_after_a_pause_a_repeated_event_is_one_of_its_own() -> None:
+    world = World()
+    world.record_series()
+    world.clock.advance_to(NOW + 13 * MINUTE)
+    world.record_series()
+    assert ["series" in event for event in world.all()] == [False, False]
+
+
+def test_a_cluster_writes_the_counts_that_it_owes() -> None:
+    cluster = fresh()
+    for number in range(1, 4):
+        cluster.client.create({**pod(f"big{number}"), "spec": {**pod()["spec"], "nodeSelector": {"no": "where"}}})
+    cluster.advance_to(NOW + 40 * MINUTE)
+    counts = [(e.get("series") or {}).get("count", 1) for e in cluster.client.list("events", "default")]
+    assert counts == [1, 5] * 3, "each is tried every five minutes, and told of every half hour"
+
+
+def test_similar_events_are_combined_from_the_tenth_message_on() -> None:
+    world = World()
+    for number in range(12):
+        world.record(f"message {number}")
+    found = {event["message"]: event["count"] for event in world.all()}
+    assert len(found) == 10
+    assert found["(combined from similar events): message 11"] == 3
+    assert "message 9" not in found
+    world.record("message 0")
+    assert {event["message"]: event["count"] for event in world.all()}["message 0"] == 2
+
+
+def test_similar_events_with_long_pauses_stay_apart() -> None:
+    world = World()
+    for number in range(5):
+        world.record(f"early {number}")
+    world.clock.advance_to(NOW + 11 * MINUTE)
+    for number in range(8):
+        world.record(f"late {number}")
+    assert not [event for event in world.all() if event["message"].startswith("(combined")]
+
+
+def test_a_source_may_say_25_things_of_an_object_and_then_one_every_five_minutes() -> None:
+    world = World()
+    for _ in range(30):
+        world.record()
+    assert [event["count"] for event in world.all()] == [25]
+    world.clock.advance_to(NOW + 5 * MINUTE)
+    world.record()
+    assert [event["count"] for event in world.all()] == [31], "those that were held back are counted"
+    world.record()
+    assert [event["count"] for event in world.all()] == [31]
 
 
 def test_a_long_note_is_cut() -> None:

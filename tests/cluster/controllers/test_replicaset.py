@@ -118,4 +118,5 @@ def test_a_slip_in_the_number_of_replicas_does_not_fill_the_cluster() -> None:
     cluster.client.create(workload("ReplicaSet", replicas=100_000, spec={"schedulerName": "nobody"}))
     cluster.advance_to(NOW + MINUTE)
     assert len(cluster.client.list("pods")) == utils.MAX_PODS
-    assert any("this cluster has room for 500 pods" in message for _, message in events(cluster, "web"))
+    (failed,) = cluster.client.get("replicasets", "web")["status"]["conditions"]
+    assert "this cluster has room for 500 pods" in failed["message"]
