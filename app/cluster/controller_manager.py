@@ -23,6 +23,7 @@ from app.cluster.controllers import (
     resource_quota,
     root_ca,
     serviceaccount,
+    statefulset,
     taint_eviction,
 )
 from app.cluster.loops import FunctionLoop, Loop
@@ -39,6 +40,7 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
         (replicaset.NAME, replicaset.WATCHES, replicaset.sync),
         (replicationcontroller.NAME, replicationcontroller.WATCHES, replicationcontroller.sync),
         (daemonset.NAME, daemonset.WATCHES, daemonset.sync),
+        (statefulset.NAME, statefulset.WATCHES, statefulset.sync),
         (disruption.NAME, disruption.WATCHES, disruption.sync),
         (endpoint.NAME, endpoint.WATCHES, endpoint.sync),
         (endpointslice.NAME, endpointslice.WATCHES, endpointslice.sync),

@@ -201,7 +201,7 @@ def pod_from_template(owner: Object, template: Mapping[str, Any]) -> Object:
 def create_pod(context: Context, owner: Object, pod: Object, component: str) -> Object | StatusError:
     """Create a pod and record it; the refusal is returned (controller_utils.go: RealPodControl.createPods)."""
     try:
-        _check_room(context, pod)
+        check_room(context, pod)
         made = context.client.create(pod, meta.namespace_of(owner))
     except StatusError as error:
         if not namespace_ends(error):
@@ -218,10 +218,10 @@ def create_pod(context: Context, owner: Object, pod: Object, component: str) -> 
     return made
 
 
-def _check_room(context: Context, pod: Object) -> None:
+def check_room(context: Context, pod: Object) -> None:
     """Controllers stop at a number of pods that no exercise needs: a slip in `replicas` must not stall the lab."""
     if len(context.client.list("pods")) >= MAX_PODS:
-        name = pod["metadata"]["generateName"]
+        name = pod["metadata"].get("name") or pod["metadata"]["generateName"]
         raise Forbidden(f'pods "{name}" is forbidden: this cluster has room for {MAX_PODS} pods')
 
 
