@@ -25,9 +25,7 @@ def sync(context: Context) -> None:
 
 def _sync_one(context: Context, owner: Object) -> None:
     members = [
-        pod
-        for pod in context.client.list("pods", meta.namespace_of(owner))
-        if stateful_pods.is_member(owner, pod)
+        pod for pod in context.client.list("pods", meta.namespace_of(owner)) if stateful_pods.is_member(owner, pod)
     ]
     pods = utils.claim(context, owner, "pods", members)
     revisions = history.revisions_of(context, owner)
@@ -45,9 +43,7 @@ def _sync_one(context: Context, owner: Object) -> None:
 class _Step:
     """One pass over one set: what it may do depends on what it has seen of the pods before."""
 
-    def __init__(
-        self, context: Context, owner: Object, pods: list[Object], present: Object, newest: Object
-    ) -> None:
+    def __init__(self, context: Context, owner: Object, pods: list[Object], present: Object, newest: Object) -> None:
         self.context = context
         self.owner = owner
         self.pods = pods

@@ -141,9 +141,7 @@ def test_a_new_template_goes_from_the_highest_to_the_lowest() -> None:
     cluster = with_set()
     change(cluster, NEWER)
     assert images(cluster) == ["nginx:1.28"] * 3
-    assert seen(cluster, "delete") == [
-        f"delete Pod web-{number} in StatefulSet web successful" for number in (2, 1, 0)
-    ]
+    assert seen(cluster, "delete") == [f"delete Pod web-{number} in StatefulSet web successful" for number in (2, 1, 0)]
     found = status(cluster)
     assert found["currentRevision"] == found["updateRevision"]
     assert [r["revision"] for r in cluster.client.list("controllerrevisions", "default")].count(2) == 1
@@ -229,9 +227,7 @@ def test_each_pod_has_its_own_claims_and_keeps_them() -> None:
         ({"whenScaled": "Delete", "whenDeleted": "Delete"}, ["data-web-0"], []),
     ],
 )
-def test_the_retention_policy_says_when_claims_go(
-    policy: Object, scaled: list[str], deleted: list[str]
-) -> None:
+def test_the_retention_policy_says_when_claims_go(policy: Object, scaled: list[str], deleted: list[str]) -> None:
     cluster = with_set(replicas=2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
     change(cluster, {"spec": {"replicas": 1}})
     assert [meta.name_of(claim) for claim in cluster.client.list("persistentvolumeclaims")] == scaled
