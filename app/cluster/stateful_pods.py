@@ -1,4 +1,4 @@
-"""Pods with a name and storage of their own (pkg/controller/statefulset: stateful_set_utils.go, stateful_pod_control.go)."""
+"""Pods with a name and storage of their own (statefulset: stateful_set_utils.go, stateful_pod_control.go)."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _give(context: Context, claim: Object, owner: Object, keeper: Object | None)
 def _is_ours(reference: dict[str, Any], owner: Object) -> bool:
     if reference.get("kind") == "Pod":
         return str(reference.get("name", "")).startswith(f"{meta.name_of(owner)}-")
-    return reference.get("uid") == owner["metadata"]["uid"]
+    return str(reference.get("uid")) == str(owner["metadata"]["uid"])
 
 
 def claim_is_stale(context: Context, owner: Object, pod: Object) -> bool:
