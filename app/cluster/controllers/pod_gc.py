@@ -1,6 +1,7 @@
 """Removes pods that nobody else will (pkg/controller/podgc/gc_controller.go).
 
-Orphans of a node that is gone, after a quarantine; and pods that are being deleted but were never bound.
+Orphans of a node that is gone, after a quarantine; pods that are being deleted but were never bound; and those on a
+node that somebody declared out of service.
 """
 
 from __future__ import annotations
@@ -14,26 +15,39 @@ from app.cluster.loops import Context
 
 NAME = "pod-garbage-collector"
 WATCHES = frozenset({"nodes", "pods"})
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 QUARANTINE: Micros = 40 * SECOND
 """How long a node must be missing before its pods are removed (quarantineTime)."""
 
 
+_ORPHANED = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "DeletionByPodGC",
+    "message": "PodGC: node no longer exists",
+}
+
+
 def sync(context: Context) -> None:
-    """Delete what is due (gcOrphaned, gcUnscheduledTerminating)."""
-    nodes = {meta.name_of(node) for node in context.client.list("nodes")}
+    """Delete what is due (gcTerminating, gcOrphaned, gcUnscheduledTerminating)."""
+    nodes = {meta.name_of(node): node for node in context.client.list("nodes")}
     missing = set()
     for pod in context.client.list("pods"):
         node = pod["spec"].get("nodeName") or ""
         if not node:
             if utils.is_terminating(pod):
+                _fail(context, pod)
                 _remove(context, pod)
             continue
         if node in nodes:
+            if utils.is_terminating(pod) and _is_out_of_service(nodes[node]):
+                _fail(context, pod)
+                _remove(context, pod)
             continue
         missing.add(node)
         since = context.state.setdefault(node, context.now)
         if context.now >= since + QUARANTINE:
-            _fail(context, pod)
+            _fail(context, pod, _ORPHANED)
             _remove(context, pod)
         else:
             context.wake(node, since + QUARANTINE)
@@ -42,18 +56,22 @@ def sync(context: Context) -> None:
         context.cancel(node)
 
 
-def _fail(context: Context, pod: Object) -> None:
+def _is_out_of_service(node: Object) -> bool:
+    """A node that is not ready, and of which somebody has said that it will not be back soon."""
+    taints = (node.get("spec") or {}).get("taints") or []
+    ready = (utils.condition(node, "Ready") or {}).get("status") == "True"
+    return not ready and any(taint.get("key") == OUT_OF_SERVICE for taint in taints)
+
+
+def _fail(context: Context, pod: Object, mark: dict[str, str] | None = None) -> None:
+    """No kubelet will say any more how the pod ended (markFailedAndDeletePodWithCondition)."""
     status = pod.get("status") or {}
     if status.get("phase") in {"Succeeded", "Failed"}:
         return
-    marked = {
-        "type": "DisruptionTarget",
-        "status": "True",
-        "reason": "DeletionByPodGC",
-        "message": "PodGC: node no longer exists",
-    }
-    conditions = utils.with_condition(status.get("conditions") or [], marked, context.now)
-    utils.write_status(context, pod, {**status, "phase": "Failed", "conditions": conditions})
+    changed = {**status, "phase": "Failed"}
+    if mark:
+        changed["conditions"] = utils.with_condition(status.get("conditions") or [], dict(mark), context.now)
+    utils.write_status(context, pod, changed)
 
 
 def _remove(context: Context, pod: Object) -> None:
