@@ -50,7 +50,7 @@ def of(pod: Object, record: Record, host_ip: str, now: Instant) -> dict[str, Any
     init = pod["spec"].get("initContainers") or []
     main = pod["spec"]["containers"]
     states = record["containers"]
-    phase = _phase(pod, states)
+    phase = _last_phase(pod, states) if record["stage"] == "ended" else _phase(pod, states)
     before = pod.get("status") or {}
     status: dict[str, Any] = {key: before[key] for key in ("nominatedNodeName", "resize") if key in before}
     generation = pod["metadata"].get("generation")
@@ -94,6 +94,14 @@ def _phase(pod: Object, states: Mapping[str, Record]) -> str:
     if all(state["code"] == 0 for state in main):
         return "Succeeded"
     return "Failed" if policy == "Never" else "Running"
+
+
+def _last_phase(pod: Object, states: Mapping[str, Record]) -> str:
+    """The phase of a pod that has been stopped, whatever its restart policy (getPhase, of a terminal pod)."""
+    if "kubernetes.io/config.source" in meta.annotations_of(pod):
+        return _phase(pod, states)
+    main = [states[container["name"]] for container in pod["spec"]["containers"]]
+    return "Succeeded" if all(_succeeded(state) for state in main) else "Failed"
 
 
 def is_initialized(pod: Object, states: Mapping[str, Record]) -> bool:
@@ -175,6 +183,11 @@ def _container(
     if state.get("id"):
         status["containerID"] = f"containerd://{state['id']}"
     status["started"] = state["state"] == "running"
+    if state["state"] == "running":
+        given = container.get("resources") or {}
+        if given.get("requests"):
+            status["allocatedResources"] = given["requests"]
+        status["resources"] = {part: given[part] for part in ("limits", "requests") if given.get(part)}
     del pod
     return status
 
@@ -203,8 +216,8 @@ def _terminated(state: Record) -> dict[str, Any]:
     ended: dict[str, Any] = {
         "exitCode": code,
         "reason": state.get("ending") or ("Completed" if code == 0 else "Error"),
-        "startedAt": clock.rfc3339(state["since"]),
-        "finishedAt": clock.rfc3339(state["until"]),
+        "startedAt": clock.rfc3339(state["since"]) if state["since"] else None,
+        "finishedAt": clock.rfc3339(state["until"]) if state["until"] else None,
     }
     if state.get("detail"):
         ended["message"] = state["detail"]

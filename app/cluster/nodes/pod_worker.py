@@ -13,6 +13,7 @@ from typing import Any
 from app.apimachinery import meta
 from app.apimachinery.clock import SECOND, Instant, Micros
 from app.apimachinery.meta import Object
+from app.cluster import controller_utils as utils
 from app.cluster import events, mounts
 from app.cluster.nodes import images, pod_status, probes, programs
 from app.cluster.nodes.image_puller import FIRST_BACKOFF, MAX_BACKOFF, RESYNC, ImagePuller
@@ -281,10 +282,34 @@ class PodWorker(ImagePuller):
             state["last"] = {part: state[part] for part in parts if part in state}
 
     def _stopped(self) -> None:
-        """Everything has ended: the last word, and the pod leaves the API (TerminatePod)."""
+        """Everything has ended: the last word, and the pod leaves the API (status_manager.go: TerminatePod)."""
         metadata = self.pod["metadata"]
         self.record["stage"] = "ended"
+        for name in self.specs:
+            self._end_for_good(name)
+        self._say_the_last_word()
         self.context.client.delete("pods", metadata["name"], metadata["namespace"], grace_seconds=0, uid=self.uid)
+
+    def _end_for_good(self, name: str) -> None:
+        """What a container's status says once its pod has been stopped."""
+        state, now = self.record["containers"][name], self.context.now
+        if state["state"] == "terminated":
+            return
+        state.pop("ready", None)
+        if state["state"] == "running":
+            code = 137 if state.get("stops") is None else 0
+            state.update(state="terminated", code=code, until=now)
+            return
+        unknown = "The container could not be located when the pod was terminated"
+        state.update(state="terminated", code=137, ending="ContainerStatusUnknown", detail=unknown, since=0, until=0)
+
+    def _say_the_last_word(self) -> None:
+        metadata = self.pod["metadata"]
+        current = self.context.client.find("pods", metadata["name"], metadata["namespace"])
+        if current is None or current["metadata"]["uid"] != self.uid:
+            return
+        host = str((current.get("status") or {}).get("hostIP") or "")
+        utils.write_status(self.context, current, pod_status.of(current, self.record, host, self.context.now))
 
 
 def _is_fresh(state: Mapping[str, Any]) -> bool:
