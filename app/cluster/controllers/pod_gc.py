@@ -6,6 +6,8 @@ node that somebody declared out of service.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from app.apimachinery import meta
 from app.apimachinery.clock import SECOND, Micros
 from app.apimachinery.errors import NotFound
@@ -31,6 +33,8 @@ _ORPHANED = {
 def sync(context: Context) -> None:
     """Delete what is due (gcTerminating, gcOrphaned, gcUnscheduledTerminating)."""
     nodes = {meta.name_of(node): node for node in context.client.list("nodes")}
+    if not _worth_a_look(context, nodes):
+        return
     missing = set()
     for pod in context.client.list("pods"):
         node = pod["spec"].get("nodeName") or ""
@@ -54,6 +58,16 @@ def sync(context: Context) -> None:
     for node in [node for node in context.state if node not in missing]:
         del context.state[node]
         context.cancel(node)
+
+
+def _worth_a_look(context: Context, nodes: Mapping[str, Object]) -> bool:
+    """Only a pod that is being deleted or has no node, or a change of the nodes, can leave anything to do."""
+    if context.full or context.fired or context.state or context.changed("nodes"):
+        return True
+    return any(
+        utils.is_terminating(change.object) or change.object["spec"].get("nodeName", "") not in {"", *nodes}
+        for change in context.changes
+    )
 
 
 def _is_out_of_service(node: Object) -> bool:

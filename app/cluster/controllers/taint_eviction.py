@@ -23,6 +23,8 @@ WATCHES = frozenset({"nodes", "pods"})
 def sync(context: Context) -> None:
     """Delete what is due and set timers for the rest (taint_eviction.go: processPodOnNode)."""
     tainted = {meta.name_of(node): _no_execute(node) for node in context.client.list("nodes")}
+    if not context.state and not any(tainted.values()):
+        return
     due = set(context.fired)
     standing = set(context.state)
     for pod in context.client.list("pods"):
