@@ -21,8 +21,8 @@ FINISH: Micros = 6 * MINUTE
 REFRESH: Micros = 30 * MINUTE
 """How often the counts of running series are written (refreshTime)."""
 _FORGET: Micros = 60 * MINUTE
-_SWEEP = 200
-"""Records beyond which those that say nothing any more are dropped."""
+_SWEEP = 64
+"""Records beyond which those that say nothing any more are dropped; later, twice as many as were left."""
 
 Memory = dict[str, Any]
 Entry = dict[str, Any]
@@ -37,14 +37,16 @@ class SpamFilter:
     """A token bucket for each source and object, and what it held back."""
 
     def __init__(self, memory: Memory) -> None:
+        self._memory = memory
         self._full: dict[str, Instant] = memory.setdefault("spam", {})
         self._held: dict[str, list[Any]] = memory.setdefault("held", {})
 
     def accepts(self, key: str, now: Instant) -> bool:
         """Take a token, if there is one. Kept is when the bucket will be full again."""
-        if len(self._full) > _SWEEP:
+        if len(self._full) > self._memory.get("sweep", _SWEEP):
             for stale in [name for name, until in self._full.items() if until <= now]:
                 del self._full[stale]
+            self._memory["sweep"] = max(_SWEEP, 2 * len(self._full))
         until = max(self._full.get(key, 0), now)
         if until - now > (BURST - 1) * REFILL:
             return False

@@ -43,6 +43,9 @@ class Kubelets:
         mirrors = static_pods.keep_mirrors(context)
         nodes = {meta.name_of(node): node for node in context.client.list("nodes")}
         bound = [pod for pod in context.client.list("pods") if pod["spec"].get("nodeName") in nodes]
+        on_node: dict[str, list[Object]] = {}
+        for pod in bound:
+            on_node.setdefault(pod["spec"]["nodeName"], []).append(pod)
         due = _steps(context.fired)
         back = _come_back(context, nodes, due)
         touched = mirrors | {
@@ -64,7 +67,7 @@ class Kubelets:
                 _put_off(context, node, uid, due.get(uid, []))
             else:
                 present = images_on.setdefault(meta.name_of(node), _images_on(node))
-                self._sync_pod(context, pod, node, due.get(uid, []), bound, present)
+                self._sync_pod(context, pod, node, due.get(uid, []), on_node[meta.name_of(node)], present)
 
     def _forget(self, context: Context, alive: set[str]) -> None:
         for uid in [uid for uid in context.state["pods"] if uid not in alive]:
@@ -93,7 +96,7 @@ class Kubelets:
         pod: Object,
         node: Object,
         due: list[tuple[str, str]],
-        bound: list[Object],
+        neighbours: list[Object],
         present: set[str],
     ) -> None:
         uid = pod["metadata"]["uid"]
@@ -102,7 +105,7 @@ class Kubelets:
             if helpers.is_terminal(pod):
                 _end_finished(context, pod)
                 return
-            record = self._take_on(context, pod, node, bound)
+            record = self._take_on(context, pod, node, neighbours)
             if record is None:
                 return
         before = set(present)
@@ -124,11 +127,11 @@ class Kubelets:
             _report_images(context, node, present - before)
         _write(context, pod, record, node)
 
-    def _take_on(self, context: Context, pod: Object, node: Object, bound: list[Object]) -> dict[str, Any] | None:
+    def _take_on(self, context: Context, pod: Object, node: Object, neighbours: list[Object]) -> dict[str, Any] | None:
         """Admit a pod that is new to its node; the refusal goes into its status (HandlePodAdditions)."""
         name = meta.name_of(node)
         records = context.state["pods"]
-        others = [other for other in bound if other["spec"]["nodeName"] == name and other["metadata"]["uid"] in records]
+        others = [other for other in neighbours if other["metadata"]["uid"] in records]
         rejection = None if utils.is_terminating(pod) else admit.admit(pod, node, others)
         if rejection is not None:
             context.recorder.record(
