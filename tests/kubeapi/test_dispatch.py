@@ -43,7 +43,7 @@ def test_the_openapi_document_that_kubectl_asks_for_is_28_bytes(server):
 
 
 @pytest.mark.parametrize(
-    "path", ["/nothing", "/openapi/v3", "/apis/apps/v2", "/apis/nothing.io/v1/things", "/api", "/apis", ""]
+    "path", ["/nothing", "/openapi/v3/api/v2", "/apis/apps/v2", "/apis/nothing.io/v1/things", "/api", "/apis", ""]
 )
 def test_an_unknown_path_is_not_found(server, path):
     assert server.ask("POST", path).code == 404

@@ -12,6 +12,7 @@ from typing import Any
 
 from app.apis import scheme
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver import measured_kinds
 
 VERSION = {
     "major": "1",
@@ -30,6 +31,7 @@ VERSION = {
 }
 """The body of /version."""
 
+_SERVED = (*scheme.KINDS, *measured_kinds.KINDS)
 _VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 _GROUPS = (
@@ -87,7 +89,7 @@ def subresources(info: KindInfo) -> list[Subresource]:
 
 def group_versions() -> list[tuple[str, str]]:
     """All (group, version) pairs in the order of announcement, the core group first."""
-    pairs = {(info.group, info.version) for info in scheme.KINDS}
+    pairs = {(info.group, info.version) for info in _SERVED}
     return sorted(pairs, key=lambda pair: (_group_rank(pair[0]), _version_rank(pair[1])))
 
 
@@ -105,12 +107,14 @@ def _version_rank(version: str) -> tuple[bool, int, str]:
 
 def kinds_of(group: str, version: str) -> list[KindInfo]:
     """The kinds of a group version, by plural."""
-    kinds = [info for info in scheme.KINDS if (info.group, info.version) == (group, version)]
+    kinds = [info for info in _SERVED if (info.group, info.version) == (group, version)]
     return sorted(kinds, key=lambda info: info.plural)
 
 
 def verbs_of(info: KindInfo) -> list[str]:
     """The verbs that the resource takes."""
+    if info in measured_kinds.KINDS:
+        return list(measured_kinds.VERBS)
     return ["create"] if info.kind == "Binding" else list(_VERBS)
 
 

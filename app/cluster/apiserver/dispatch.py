@@ -14,7 +14,18 @@ from typing import Any
 import orjson
 
 from app.apimachinery.errors import Expired, MethodNotAllowed, NotFound, StatusError
-from app.cluster.apiserver import discovery, paths, podlogs, reading, scale, writing
+from app.cluster.apiserver import (
+    discovery,
+    health,
+    measured_kinds,
+    metrics,
+    openapi,
+    paths,
+    podlogs,
+    reading,
+    scale,
+    writing,
+)
 from app.cluster.apiserver.exchange import WATCH_REVISION, ApiRequest, ApiResponse
 from app.cluster.apiserver.negotiation import AGGREGATED_CONTENT_TYPE, Form, negotiate
 from app.cluster.apiserver.paths import Target
@@ -77,6 +88,8 @@ def _within_api(parts: Sequence[str]) -> bool:
 
 
 def _resource(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    if target.info.group == measured_kinds.GROUP:
+        return metrics.serve(cluster, request, target)
     if target.subresource:
         handler = _SUBRESOURCES.get((target.subresource, request.method))
         known = any(part.name == target.subresource for part in discovery.subresources(target.info))
@@ -147,12 +160,17 @@ def _fixed(parts: Sequence[str], request: ApiRequest) -> ApiResponse | None:
     match list(parts):
         case [""]:
             return ApiResponse.of({"paths": _root_paths()})
-        case ["healthz" | "readyz" | "livez", *_]:
-            return ApiResponse.plain("ok")
+        case ["healthz" | "readyz" | "livez" as root, *check]:
+            return health.answer(request, root, "/".join(check)) or _NOT_FOUND
         case ["version"]:
             return ApiResponse.of(discovery.VERSION)
         case ["openapi", "v2"]:
             return ApiResponse(200, {"content-type": _OPENAPI_V2_TYPE}, _OPENAPI_V2)
+        case ["openapi", "v3"]:
+            return _cacheable(openapi.index())
+        case ["openapi", "v3", *name]:
+            document = openapi.document("/".join(name))
+            return _NOT_FOUND if document is None else _cacheable(document)
         case ["api" | "apis" as root]:
             return _discovery_root(request, core=root == "api")
         case ["apis", group]:
@@ -167,7 +185,18 @@ def _fixed(parts: Sequence[str], request: ApiRequest) -> ApiResponse | None:
 
 def _root_paths() -> list[str]:
     groups = [f"/apis/{group}/{version}" for group, version in discovery.group_versions() if group]
-    return ["/api", "/api/v1", "/apis", *groups, "/healthz", "/livez", "/readyz", "/version"]
+    return [
+        "/api",
+        "/api/v1",
+        "/apis",
+        *groups,
+        "/healthz",
+        "/livez",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/readyz",
+        "/version",
+    ]
 
 
 def _discovery_root(request: ApiRequest, *, core: bool) -> ApiResponse:

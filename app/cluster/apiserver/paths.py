@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from app.apimachinery.errors import NotFound
 from app.apis import scheme
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver import measured_kinds
 
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 _MAX_LENGTH = 4096
 
 NO_RESOURCE = "the server could not find the requested resource"
 
-_BY_PLURAL = {(info.group, info.version, info.plural): info for info in scheme.KINDS}
+_BY_PLURAL = {(info.group, info.version, info.plural): info for info in (*scheme.KINDS, *measured_kinds.KINDS)}
 
 
 @dataclass(frozen=True)
