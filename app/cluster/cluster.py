@@ -15,7 +15,7 @@ import orjson
 from app.apimachinery.clock import MINUTE, Instant, Micros, SimulatedClock
 from app.apimachinery.errors import Expired
 from app.apimachinery.meta import Object
-from app.cluster import bootstrap, kube_scheduler
+from app.cluster import bootstrap, kube_scheduler, migrations
 from app.cluster.client import Client
 from app.cluster.controller_manager import CONTROLLERS
 from app.cluster.controllers import event_series
@@ -23,19 +23,17 @@ from app.cluster.events import Recorder
 from app.cluster.heartbeats import Heartbeats
 from app.cluster.logs import LogBook
 from app.cluster.loops import Context, Loop
+from app.cluster.migrations import FORMAT, FormatError
 from app.cluster.nodes import service
 from app.cluster.nodes.kubelet import Kubelets
 from app.cluster.store import Store, WatchEvent
 from app.cluster.timers import Timers
 
-FORMAT = 1
+__all__ = ["FORMAT", "SETTLE_LIMIT", "Cluster", "FormatError", "NeverSettlesError"]
+
 SETTLE_LIMIT: Micros = 10 * MINUTE
 MAX_ROUNDS = 500
 """Rounds that one instant may take before it counts as a loop without end."""
-
-
-class FormatError(ValueError):
-    """A snapshot that this version cannot read."""
 
 
 class NeverSettlesError(RuntimeError):
@@ -61,6 +59,8 @@ class Cluster:
         programs = {"kube-scheduler": kube_scheduler.start_program}
         self._kubelets = Kubelets(programs)
         self._loops: tuple[Loop, ...] = (*CONTROLLERS, self._kubelets, self._schedulers)
+        self._unseen: set[str] = set()
+        """Loops that the version which wrote the snapshot did not have: they look at everything once."""
 
     @classmethod
     def new(
@@ -96,7 +96,7 @@ class Cluster:
 
     @classmethod
     def load(cls, data: bytes) -> Cluster:
-        """The cluster from `dump()`. Raises FormatError for what is no snapshot of this version."""
+        """The cluster from `dump()`. Raises FormatError for what is no snapshot that this version reads."""
         try:
             document = orjson.loads(data)
         except orjson.JSONDecodeError as error:
@@ -105,17 +105,18 @@ class Cluster:
 
     @classmethod
     def restore(cls, document: Any) -> Cluster:
-        """The cluster from a snapshot that is already parsed. Raises FormatError."""
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            found = document.get("format") if isinstance(document, dict) else None
-            raise FormatError(f"the cluster's snapshot has format {found!r}; this version reads {FORMAT}")
+        """The cluster from a snapshot, also of an earlier version, that is already parsed. Raises FormatError."""
         try:
+            document = migrations.migrated(document)
             clock = SimulatedClock(document["now"])
             cluster = cls(Store.restore(document["store"], clock), clock, document["seed"])
             cluster._timers = Timers.restore(document["timers"])
             cluster._logs = LogBook.restore(document["logs"])
             cluster._memory = document["memory"]
             cluster._cursor = document["cursor"]
+            cluster._unseen = {loop.NAME for loop in cluster._loops}.difference(document["loops"])
+        except FormatError:
+            raise
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise FormatError(f"the cluster's snapshot is damaged: {error!r}") from error
         return cluster
@@ -131,6 +132,7 @@ class Cluster:
                 "store": self.store.state(),
                 "timers": self._timers.state(),
                 "logs": self._logs.state(),
+                "loops": [loop.NAME for loop in self._loops if loop.NAME not in self._unseen],
                 "memory": {name: memory for name, memory in sorted(self._memory.items()) if memory},
             },
             option=orjson.OPT_SORT_KEYS,
@@ -144,6 +146,7 @@ class Cluster:
         other._logs = LogBook.restore(self._logs.state())
         other._memory = orjson.loads(orjson.dumps(self._memory))
         other._cursor = self._cursor
+        other._unseen = self._unseen.copy()
         return other
 
     @property
@@ -225,7 +228,7 @@ class Cluster:
         busy: list[str] = []
         for _ in range(MAX_ROUNDS):
             changes, full = self._news()
-            if not changes and not full and not self._timers.is_due(self.now):
+            if not changes and not full and not self._unseen and not self._timers.is_due(self.now):
                 return
             busy = [loop.NAME for loop in self._loops if self._run_loop(loop, changes, full)]
         raise NeverSettlesError(f"after {MAX_ROUNDS} rounds at one instant still busy: {', '.join(busy)}")
@@ -244,6 +247,9 @@ class Cluster:
         """Run a loop that has something to look at. True when it wrote."""
         relevant = [change for change in changes if change.resource in loop.WATCHES]
         fired = self._timers.take(loop.NAME, self.now)
+        if loop.NAME in self._unseen:
+            self._unseen.discard(loop.NAME)
+            full = True
         if not relevant and not fired and not full:
             return False
         before = self.store.revision

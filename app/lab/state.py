@@ -23,6 +23,18 @@ class StateError(ValueError):
     """A stored state that this version cannot read."""
 
 
+def inflated(data: bytes) -> bytes:
+    """The JSON of a stored state. Raises StateError for what is none, and for one that is too large."""
+    inflater = zlib.decompressobj()
+    try:
+        text = inflater.decompress(data, MAX_STATE)
+    except zlib.error as error:
+        raise StateError(f"these bytes are no state of a lab: {error}") from error
+    if inflater.unconsumed_tail:
+        raise StateError("the state is larger than a lab may be")
+    return text
+
+
 @dataclass
 class LabState:
     """One lab, loaded."""
@@ -33,11 +45,7 @@ class LabState:
     @classmethod
     def load(cls, data: bytes) -> LabState:
         """The lab from its stored bytes. Raises StateError for a format that is newer than this version."""
-        inflater = zlib.decompressobj()
-        text = inflater.decompress(data, MAX_STATE)
-        if inflater.unconsumed_tail:
-            raise StateError("the state is larger than a lab may be")
-        document = orjson.loads(text)
+        document = orjson.loads(inflated(data))
         if document.get("format") != FORMAT:
             raise StateError(f"the state has format {document.get('format')!r}; this version reads {FORMAT}")
         shells = {machine: base64.b64decode(shell) for machine, shell in document["shells"].items()}
