@@ -92,7 +92,7 @@ class Client:
             chosen = _parsed(label_selector)
             found = [obj for obj in found if chosen.matches(meta.labels_of(obj))]
         if field_selector:
-            wanted = field_selectors.parse(field_selector)
+            wanted = field_selectors.parse(field_selector, info)
             fields_of = strategies_table.strategy_for(info).selectable_fields
             found = [obj for obj in found if wanted.matches(obj, fields_of)]
         return found

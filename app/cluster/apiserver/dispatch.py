@@ -69,11 +69,14 @@ def watch(cluster: Served, request: ApiRequest, since: int) -> tuple[list[bytes]
     closes the stream.
     """
     stream = reading.stream(cluster, request, paths.target(paths.segments(request.path)))
+    newest = cluster.client.revision
+    if since > newest:  # the state that the client has seen was stepped back from
+        return stream.expired(Expired(f"too old resource version: {since} ({newest})")), ENDED
     try:
         lines = stream.changes(cluster.client.events_since(since, stream.info))
     except Expired as error:
         return stream.expired(error), ENDED
-    reached = max(since, cluster.client.revision)
+    reached = newest
     if not stream.bookmarks or lines:
         return lines, reached
     if reached - since < BOOKMARK_AFTER:

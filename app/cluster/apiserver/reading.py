@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import orjson
-
 from app.apimachinery import labels
-from app.apimachinery.errors import BadRequest, Invalid
-from app.apimachinery.meta import Object, key_of, labels_of
+from app.apimachinery.errors import BadRequest, Expired
+from app.apimachinery.meta import Object, key_of, labels_of, namespace_of
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver import field_selectors, strategies_table, tables
+from app.cluster.apiserver import field_selectors, list_options, strategies_table, tables
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.negotiation import Form, negotiate
 from app.cluster.apiserver.paths import Target
@@ -24,6 +20,7 @@ from app.cluster.apiserver.watch import Stream
 def get(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """One object, whole, as metadata or as a Table of one row. NotFound."""
     form = negotiate(request.accept, Form.TABLE, Form.METADATA)
+    list_options.refuse_future(list_options.version_of(request.param("resourceVersion")), cluster.client.revision)
     obj = cluster.client.get(target.info, target.name, target.namespace)
     return ApiResponse.of(encoder(cluster, request, target.info, form)(obj))
 
@@ -39,8 +36,9 @@ def list_(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     info = target.info
     form = negotiate(request.accept, Form.TABLE, Form.METADATA_LIST)
     matches = selector(request, target)
-    found = [obj for obj in cluster.client.list(info, target.namespace or None) if matches(obj)]
-    page, metadata = _page(request, found, cluster.client.revision)
+    wanted = list_options.wanted(request, cluster.client.revision)
+    found = [obj for obj in _as_of(cluster, info, target.namespace, wanted) if matches(obj)]
+    page, metadata = _page(request, found, wanted, cluster.client.revision)
     if form is Form.TABLE:
         body = _table(cluster, request, info, page, metadata)
     elif form is Form.METADATA_LIST:
@@ -64,7 +62,7 @@ def selector(request: ApiRequest, target: Target) -> Callable[[Object], bool]:
         chosen = labels.parse_selector(request.param("labelSelector"))
     except labels.SelectorError as error:
         raise BadRequest(str(error)) from error
-    fields = field_selectors.parse(request.param("fieldSelector"))
+    fields = field_selectors.parse(request.param("fieldSelector"), target.info)
     fields_of = strategies_table.strategy_for(target.info).selectable_fields
 
     def about(obj: Object) -> bool:
@@ -91,15 +89,9 @@ def stream(cluster: Served, request: ApiRequest, target: Target) -> Stream:
 
 
 def wants_initial_events(request: ApiRequest) -> bool | None:
-    """`sendInitialEvents`; None where it is not given. Invalid without the match rule that it needs."""
-    if not request.param("sendInitialEvents"):
-        return None
-    if request.param("resourceVersionMatch") != "NotOlderThan":
-        raise Invalid(
-            'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: '
-            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        )
-    return request.flag("sendInitialEvents")
+    """`sendInitialEvents`; None where it is not given. Invalid for options that do not fit together."""
+    list_options.check(request)
+    return request.flag("sendInitialEvents") if request.param("sendInitialEvents") else None
 
 
 def encoder(cluster: Served, request: ApiRequest, info: KindInfo, form: Form) -> Callable[[Object], Object]:
@@ -132,33 +124,44 @@ def _without_type(obj: Object) -> Object:
     return {key: value for key, value in obj.items() if key not in ("kind", "apiVersion")}
 
 
-def _page(request: ApiRequest, found: list[Object], revision: int) -> tuple[Sequence[Object], dict[str, Any]]:
-    """One chunk of a list and the list's metadata. A later chunk shows the objects as they are by then."""
+def _as_of(cluster: Served, info: KindInfo, namespace: str, wanted: list_options.Wanted) -> list[Object]:
+    """The kind's objects in key order, as they were at the wanted revision: what was written since is taken back.
+
+    Expired where the log does not reach back so far.
+    """
+    found = cluster.client.list(info, namespace or None)
+    if wanted.revision is None or wanted.revision >= cluster.client.revision:
+        return found
+    try:
+        since = cluster.client.events_since(wanted.revision, info)
+    except Expired as error:
+        raise wanted.gone() from error
+    if not since:
+        return found
+    objects = {key_of(obj): obj for obj in found}
+    for event in reversed(since):
+        if namespace and namespace_of(event.object) != namespace:
+            continue
+        if event.previous is None:
+            objects.pop(key_of(event.object), None)
+        else:
+            objects[key_of(event.object)] = event.previous
+    return [objects[key] for key in sorted(objects)]
+
+
+def _page(
+    request: ApiRequest, found: list[Object], wanted: list_options.Wanted, newest: int
+) -> tuple[Sequence[Object], dict[str, Any]]:
+    """One chunk of a list and the list's metadata (storage/etcd3/store.go: GetList)."""
+    revision = newest if wanted.revision is None else wanted.revision
     metadata: dict[str, Any] = {"resourceVersion": str(revision)}
     limit = request.number("limit") or 0
-    if request.param("continue"):
-        start, seen_revision = _decode_token(request.param("continue"))
-        found = [obj for obj in found if key_of(obj) > start]
-        metadata["resourceVersion"] = str(seen_revision)
-        revision = seen_revision
+    if wanted.start:
+        found = [obj for obj in found if key_of(obj) > wanted.start]
     if limit <= 0 or len(found) <= limit:
         return found, metadata
     page = found[:limit]
-    metadata["continue"] = _encode_token(key_of(page[-1]), revision)
+    metadata["continue"] = list_options.encode_token(key_of(page[-1]), revision)
     if not request.param("labelSelector") and not request.param("fieldSelector"):
         metadata["remainingItemCount"] = len(found) - limit
     return page, metadata
-
-
-def _encode_token(start: str, revision: int) -> str:
-    return base64.urlsafe_b64encode(orjson.dumps([start, revision])).decode().rstrip("=")
-
-
-def _decode_token(token: str) -> tuple[str, int]:
-    try:
-        start, revision = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-    except (binascii.Error, ValueError, TypeError) as error:
-        raise BadRequest("continue key is not valid") from error
-    if not isinstance(start, str) or not isinstance(revision, int):
-        raise BadRequest("continue key is not valid")
-    return start, revision

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import orjson
 
-from app.apimachinery.errors import Expired, Invalid
+from app.apimachinery.errors import Expired
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver import list_options
 from app.cluster.store import WatchEvent
 
 ENDED = -1
@@ -82,11 +83,4 @@ def _version(revision: int) -> Object:
 
 def start_of(resource_version: str) -> int | None:
     """Where a stream begins: None is "with the objects that are there", else after that revision. Invalid."""
-    if resource_version in ("", "0"):
-        return None
-    if not resource_version.isdecimal() or not resource_version.isascii() or len(resource_version) > 18:
-        raise Invalid(
-            f'resourceVersion: Invalid value: "{resource_version}": strconv.ParseUint: '
-            f'parsing "{resource_version}": invalid syntax'
-        )
-    return int(resource_version)
+    return list_options.version_of(resource_version) or None

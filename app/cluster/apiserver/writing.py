@@ -8,7 +8,7 @@ from typing import Any
 from app.apimachinery.errors import BadRequest, MethodNotAllowed, UnsupportedMediaType
 from app.apimachinery.meta import Object, name_of, namespace_of
 from app.apis import scheme
-from app.cluster.apiserver import bodies, eviction, reading, shapes
+from app.cluster.apiserver import bodies, eviction, list_options, reading, shapes
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.served import Served
@@ -95,6 +95,7 @@ def delete(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
 def delete_collection(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """DELETE of all objects that the selectors leave; the list of them."""
     options = _delete_options(request)
+    list_options.check(request)
     matches = reading.selector(request, target)
     deleted = [
         _delete(cluster, target, name_of(obj), namespace_of(obj), options)

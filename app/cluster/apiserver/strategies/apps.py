@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError
 from app.cluster.apiserver.strategy import Strategy
@@ -47,11 +45,6 @@ class ReplicaSetStrategy(_WorkloadStrategy):
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
         """The selector is fixed."""
         return workloads.replica_set(new) + workloads.fixed_selector(new, old)
-
-    def selectable_fields(self, obj: Object) -> Mapping[str, str]:
-        """Also by the number of replicas."""
-        replicas = (obj.get("status") or {}).get("replicas") or 0
-        return {**super().selectable_fields(obj), "status.replicas": str(replicas)}
 
 
 class DaemonSetStrategy(_WorkloadStrategy):
