@@ -150,6 +150,11 @@ def _service(obj: Object) -> None:
         spec.setdefault("internalTrafficPolicy", "Cluster")
     if spec["type"] in {"NodePort", "LoadBalancer"}:
         spec.setdefault("externalTrafficPolicy", "Cluster")
+    if spec["type"] == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+    if spec["sessionAffinity"] == "ClientIP":
+        client = spec.setdefault("sessionAffinityConfig", {}).setdefault("clientIP", {})
+        client.setdefault("timeoutSeconds", 10_800)
 
 
 def _persistent_volume(obj: Object) -> None:

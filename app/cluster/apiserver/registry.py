@@ -96,6 +96,7 @@ class Registry:
             metadata["name"] = metadata["generateName"][:_GENERATED_LIMIT] + self.store.draw_suffix()
         attributes = _attributes("CREATE", info, new, None, "", options)
         admission_chain.admit(attributes, self.store)
+        _refuse(info, new, strategy.begin_create(new, self.store))
         strategy.prepare_for_create(new)
         errors = strategy.validate_metadata(new, namespaced=info.namespaced) + strategy.validate(new)
         _refuse(info, new, errors)
@@ -149,6 +150,7 @@ class Registry:
         elif subresource == "finalize":
             errors = []
         else:
+            _refuse(info, new, strategy.begin_update(new, old, self.store))
             strategy.prepare_for_update(new, old)
             errors = strategy.validate_metadata(new, namespaced=info.namespaced)
             errors += objectmeta.validate_update(new["metadata"], old["metadata"])

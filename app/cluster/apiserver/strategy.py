@@ -13,6 +13,7 @@ from app.apimachinery import meta, validation
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError
 from app.cluster.apiserver.validation import objectmeta
+from app.cluster.store import Store
 
 
 class Strategy:
@@ -26,6 +27,16 @@ class Strategy:
     def name_problems(self, name: str) -> list[str]:
         """What is wrong with a name."""
         return validation.dns1123_subdomain(name)
+
+    def begin_create(self, obj: Object, store: Store) -> list[FieldError]:
+        """Give the new object what is given out once in the cluster (genericregistry.Store: BeginCreate)."""
+        del obj, store
+        return []
+
+    def begin_update(self, new: Object, old: Object, store: Store) -> list[FieldError]:
+        """The same for a change (genericregistry.Store: BeginUpdate)."""
+        del new, old, store
+        return []
 
     def prepare_for_create(self, obj: Object) -> None:
         """Drop what a client may not set (rest.RESTCreateStrategy: PrepareForCreate)."""

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from app.apimachinery import validation
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError
+from app.cluster.apiserver import service_allocation
 from app.cluster.apiserver.strategy import Strategy
-from app.cluster.apiserver.validation import core
+from app.cluster.apiserver.validation import core, services
+from app.cluster.store import Store
 
 
 class NamespaceStrategy(Strategy):
@@ -100,6 +102,27 @@ class ServiceStrategy(Strategy):
     def name_problems(self, name: str) -> list[str]:
         """A label that begins with a letter."""
         return validation.dns1035_label(name)
+
+    def begin_create(self, obj: Object, store: Store) -> list[FieldError]:
+        """Address and node ports."""
+        return service_allocation.begin_create(obj, store)
+
+    def begin_update(self, new: Object, old: Object, store: Store) -> list[FieldError]:
+        """Keep them, or give them where the type now has them."""
+        return service_allocation.begin_update(new, old, store)
+
+    def prepare_for_create(self, obj: Object) -> None:
+        """No load balancer yet."""
+        super().prepare_for_create(obj)
+        obj["status"] = {"loadBalancer": {}}
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Type, ports, selector, addresses."""
+        return services.service(obj)
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """The address stays."""
+        return services.service_update(new, old)
 
 
 STRATEGIES: dict[str, Strategy] = {
