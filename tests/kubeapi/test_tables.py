@@ -420,3 +420,9 @@ def test_every_printer_fills_all_its_columns_even_for_an_empty_object(resource):
 def test_a_row_carries_what_the_client_asks_for(include, expected):
     obj = {"kind": "Pod", "metadata": {"name": "x"}, "spec": {}}
     assert tables.table(tables.printer_for("pods"), [obj], NOW, include_object=include)["rows"][0]["object"] == expected
+
+
+@pytest.mark.parametrize("prefix", ["storageclass.kubernetes.io", "storageclass.beta.kubernetes.io"])
+def test_the_default_storage_class_says_so_by_either_annotation(prefix):
+    obj = {"metadata": {"name": "x", "annotations": {f"{prefix}/is-default-class": "true"}}}
+    assert cells("storageclasses.storage.k8s.io", obj)["Name"] == "x (default)"

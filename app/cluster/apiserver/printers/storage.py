@@ -10,7 +10,7 @@ from app.cluster.apiserver.printers.base import AGE, NAME, NONE, UNSET, Cells, P
 
 _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 _CLASS = "volume.beta.kubernetes.io/storage-class"
-_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 
 def _access_modes(modes: Iterable[str] | None) -> str:
@@ -65,8 +65,9 @@ def _claim(obj: Object, now: Instant) -> Cells:
 
 def _storage_class(obj: Object, now: Instant) -> Cells:
     annotations = obj.get("metadata", {}).get("annotations") or {}
+    is_default = any(annotations.get(key) == "true" for key in _DEFAULT_CLASS)
     return [
-        f"{name_of(obj)} (default)" if annotations.get(_DEFAULT_CLASS) == "true" else name_of(obj),
+        f"{name_of(obj)} (default)" if is_default else name_of(obj),
         obj.get("provisioner", ""),
         obj.get("reclaimPolicy", "Delete"),
         obj.get("volumeBindingMode", "Immediate"),
