@@ -149,6 +149,12 @@ class Cluster:
         other._unseen = self._unseen.copy()
         return other
 
+    def begin_epoch(self, abandoned: Cluster) -> None:
+        """Take the place of `abandoned`, a later state of this cluster: its watches end, revisions keep rising."""
+        self._run_instant()
+        self.store.begin_epoch(abandoned.store)
+        self._cursor = self.store.revision
+
     @property
     def now(self) -> Instant:
         """The simulated instant, in microseconds since the epoch."""

@@ -173,6 +173,24 @@ class Store:
         fresh.reverse()
         return fresh
 
+    def begin_epoch(self, abandoned: Store) -> None:
+        """Go on from here although `abandoned`, a later state of the same cluster, has been seen by clients.
+
+        No number and no uid is handed out twice, every watch that was open is too old, and an object that was seen
+        otherwise gets a new resourceVersion. As etcdutl's `snapshot restore --bump-revision --mark-compacted` does.
+        """
+        self._revision = max(self._revision, abandoned._revision) + 1
+        self._draws = max(self._draws, abandoned._draws)
+        for resource, objects in self._objects.items():
+            seen = abandoned._objects.get(resource, {})
+            for key in sorted(objects):
+                if objects[key] != seen.get(key):
+                    self._revision += 1
+                    objects[key] = self._stamped(objects[key])
+        self._ordered.clear()
+        self._log.clear()
+        self._compacted = self._revision
+
     def fork(self, clock: clocks.SimulatedClock) -> Store:
         """An independent store with the same contents; the objects themselves are shared."""
         other = Store(clock, self._seed)
