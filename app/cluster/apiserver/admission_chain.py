@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.cluster.admission import (
+    default_ingress_class,
+    default_storage_class,
     default_toleration_seconds,
     limit_ranger,
     namespace_lifecycle,
+    persistent_volume_claim_resize,
     priority,
     resource_quota,
+    runtime_class,
     service_account,
+    storage_object_in_use_protection,
     taint_nodes_by_condition,
 )
 from app.cluster.attributes import Attributes
@@ -29,6 +34,10 @@ MUTATING: tuple[Plugin, ...] = (
     taint_nodes_by_condition.admit,
     priority.admit,
     default_toleration_seconds.admit,
+    default_storage_class.admit,
+    storage_object_in_use_protection.admit,
+    runtime_class.admit,
+    default_ingress_class.admit,
 )
 
 VALIDATING: tuple[Plugin, ...] = (
@@ -36,6 +45,8 @@ VALIDATING: tuple[Plugin, ...] = (
     limit_ranger.validate,
     service_account.validate,
     priority.validate,
+    persistent_volume_claim_resize.validate,
+    runtime_class.validate,
     resource_quota.validate,
 )
 
