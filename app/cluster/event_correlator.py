@@ -102,7 +102,8 @@ class Series:
 
     def owed(self, now: Instant) -> list[Entry]:
         """The series whose count is to be written now."""
-        found = [e for e in self._entries.values() if e.get("owed") and (now % REFRESH == 0 or has_ended(e, now))]
+        entries = [entry for _, entry in sorted(self._entries.items())]
+        found = [e for e in entries if e.get("owed") and (now % REFRESH == 0 or has_ended(e, now))]
         for entry in found:
             del entry["owed"]
         self.wake(now)
