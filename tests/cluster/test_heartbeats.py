@@ -1,6 +1,10 @@
 """Heartbeats are seen and never written."""
 
+import orjson
+
 from app.apimachinery import clock
+from app.cluster.apiserver import dispatch
+from app.cluster.apiserver.exchange import ApiRequest
 from app.cluster.cluster import Cluster
 from tests.cluster.builders import MINUTE, NOW, SECOND, fresh
 
@@ -83,3 +87,13 @@ def test_a_deleted_node_lease_is_made_again() -> None:
     cluster.client.delete("leases", "node01", "kube-node-lease")
     cluster.advance_to(NOW)
     assert renewed(cluster, "node01") == NOW
+
+
+def test_the_api_shows_heartbeats_too() -> None:
+    cluster = fresh()
+    cluster.advance_to(NOW + 12 * MINUTE)
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+    listed = orjson.loads(dispatch.handle(cluster, ApiRequest("GET", path)).body)["items"]
+    single = orjson.loads(dispatch.handle(cluster, ApiRequest("GET", f"{path}/node01")).body)
+    for lease in (*listed, single):
+        assert clock.parse(lease["spec"]["renewTime"]) > cluster.now - 10 * SECOND

@@ -36,6 +36,7 @@ _PRESSURE = {
     "NetworkUnavailable": "node.kubernetes.io/network-unavailable",
 }
 _NO_SCHEDULE = {UNSCHEDULABLE, NOT_READY, UNREACHABLE, *_PRESSURE.values()}
+_OLD_LABELS = {"kubernetes.io/os": "beta.kubernetes.io/os", "kubernetes.io/arch": "beta.kubernetes.io/arch"}
 _KUBELETS = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 _LEASE, _EVICT, _NEW = "lease/", "evict/", "new/"
 
@@ -51,7 +52,10 @@ def sync(context: Context) -> None:
         _mark_unknown(context, name)
     nodes = [node for node in context.client.list("nodes") if not utils.is_terminating(node)]
     evicting = node_zones.limits(context, nodes)
-    for node in nodes:
+    for listed in nodes:
+        node = _reconcile_labels(context, listed)
+        if node is None:
+            continue
         if utils.condition(node, "Ready") is None:
             _await_first_report(context, node)
         else:
@@ -192,6 +196,16 @@ def _mark_not_ready(context: Context, pod: Object) -> None:
     context.recorder.record(pod, events.WARNING, "NodeNotReady", "Node is not ready", component=NAME)
 
 
+def _reconcile_labels(context: Context, node: Object) -> Object | None:
+    """Older labels follow the newer ones (reconcileNodeLabels); None where the node is looked at again."""
+    labels = meta.labels_of(node)
+    stale = {old: labels[new] for new, old in _OLD_LABELS.items() if new in labels and labels.get(old) != labels[new]}
+    if not stale:
+        return node
+    metadata = {**node["metadata"], "labels": {**labels, **stale}}
+    return utils.quietly_update(context, {**node, "metadata": metadata}, "nodes")
+
+
 def _taint(context: Context, node: Object, evicting: node_zones.Limits) -> None:
     """Both kinds of taints of one node, in one write."""
     old: list[dict[str, Any]] = (node.get("spec") or {}).get("taints") or []
@@ -201,7 +215,7 @@ def _taint(context: Context, node: Object, evicting: node_zones.Limits) -> None:
         taints = _with(context, taints, wanted, "NoExecute", {NOT_READY, UNREACHABLE})
     if taints == old:
         return
-    spec = {name: value for name, value in node["spec"].items() if name != "taints"} if node.get("spec") else {}
+    spec = {name: value for name, value in (node.get("spec") or {}).items() if name != "taints"}
     if taints:
         spec["taints"] = taints
     utils.quietly_update(context, {**node, "spec": spec}, "nodes")

@@ -174,3 +174,10 @@ def test_silence_passes_the_same_way_however_often_somebody_looks() -> None:
         other.advance_to(NOW + step * MINUTE)
         other = Cluster.load(other.dump())
     assert one.dump() == other.dump()
+
+
+def test_older_labels_of_a_node_follow_the_newer_ones() -> None:
+    cluster = fresh()
+    cluster.client.patch("nodes", "node01", "", {"metadata": {"labels": {"kubernetes.io/arch": "arm64"}}})
+    cluster.advance_to(NOW)
+    assert cluster.client.get("nodes", "node01")["metadata"]["labels"]["beta.kubernetes.io/arch"] == "arm64"
