@@ -1,46 +1,59 @@
-"""The page on fidelity names everything that the code has, and nothing twice."""
+"""The page on fidelity: generated, complete, and true to the tests that it names."""
 
-import pkgutil
-import re
-from collections import Counter
+import ast
 
 import pytest
 
-from app.apis import scheme
-from app.cluster import admission, controllers
-from app.scheduler import registry
+from app.cli import docs, fidelity
 from app.settings import ROOT
 
-PAGE = (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")
+SYLLABUS = fidelity.read("syllabus")["chapters"]
 
 
-def rows(heading):
-    """The first cells of the table below a heading, taken apart at commas."""
-    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    table = section.partition("| --- |")[2].partition("\n\n")[0]
-    cells = [line.split("|")[1] for line in table.splitlines()[1:]]
-    return Counter(name.strip(" `") for cell in cells for name in cell.split(","))
+def functions(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
 
 
-def modules(package):
-    return {module.name for module in pkgutil.iter_modules(package.__path__)}
+def named():
+    return {
+        test for rows in SYLLABUS.values() for shown in rows.values() if not isinstance(shown, str) for test in shown
+    }
 
 
-@pytest.mark.parametrize(
-    ("heading", "built"),
-    [
-        ("Scheduler", {*registry.PLUGINS, *registry.UPSTREAM_POINTS, *registry.OLD}),
-        ("Controllers", modules(controllers)),
-        ("Admission", modules(admission)),
-        ("Kinds", {info.kind for info in scheme.KINDS}),
-    ],
-)
-def test_each_table_names_what_is_built_once(heading, built):
-    named = rows(heading)
-    assert set(named) == set(built)
-    assert max(named.values()) == 1
+def test_the_page_is_what_the_registries_and_the_notes_make():
+    path = ROOT / "docs" / "fidelity.md"
+    assert docs.render(path, fidelity.page()) == path.read_text(encoding="utf-8"), "run make docs"
 
 
-def test_each_row_says_how_true_it_is():
-    states = re.findall(r"^\| [^|]+ \| (\w+) \|.*\|$", PAGE, re.MULTILINE)
-    assert set(states) == {"simulated", "simplified", "stored", "absent", "State"}
+def test_a_registered_name_without_a_row_is_an_error(monkeypatch):
+    rows = fidelity.read("controllers")
+    del rows["rows"]["deployment-controller"]
+    monkeypatch.setattr(fidelity, "read", lambda name: rows)
+    with pytest.raises(fidelity.FidelityError, match=r"controllers.yaml lacks a row for deployment-controller"):
+        fidelity._registry("Controllers", "controllers", ["deployment-controller", *rows["rows"]])
+
+
+def test_a_field_that_no_schema_has_is_an_error():
+    with pytest.raises(fidelity.FidelityError, match="Pod spec has no field tolerationz"):
+        fidelity.unacted("Pod", "spec", ["tolerationz"])
+
+
+def test_fields_that_nobody_claims_are_only_stored():
+    left = fidelity.unacted("Pod", "spec", ["tolerations"])
+    assert "tolerations" not in left
+    assert "hostAliases" in left
+
+
+def test_each_line_of_the_syllabus_names_tests_that_exist_or_says_what_it_waits_for():
+    for test in named():
+        path, _, name = test.partition("::")
+        assert name in functions(ROOT / path), test
+    waiting = {shown for rows in SYLLABUS.values() for shown in rows.values() if isinstance(shown, str)}
+    assert waiting <= {"waits for the terminal", "waits for the commands of kubectl"}
+
+
+def test_each_test_of_the_syllabus_stands_beside_a_line():
+    folder = ROOT / "tests" / "syllabus"
+    written = {f"tests/syllabus/{path.name}::{name}" for path in folder.glob("test_*.py") for name in functions(path)}
+    assert written == named()

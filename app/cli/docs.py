@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app import settings
-from app.cli import COMMANDS
+from app.cli import COMMANDS, fidelity
 
 _BEGIN = "<!-- generated: begin -->\n"
 _END = "<!-- generated: end -->\n"
@@ -19,7 +19,11 @@ def _commands() -> str:
     return "\n".join([*rows, *(f"| `cka-lab {name}` | {text} |" for name, text in COMMANDS.items())]) + "\n"
 
 
-PAGES: dict[str, Callable[[], str]] = {"settings.md": settings.table, "command-line.md": _commands}
+PAGES: dict[str, Callable[[], str]] = {
+    "settings.md": settings.table,
+    "command-line.md": _commands,
+    "fidelity.md": fidelity.page,
+}
 """Page → what stands between its two markers."""
 
 

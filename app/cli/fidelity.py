@@ -34,7 +34,7 @@ def page() -> str:
         _registry("Scheduler", "scheduler", [*registry.PLUGINS, *registry.UPSTREAM_POINTS, *registry.OLD]),
         _registry("Controllers", "controllers", [controller.NAME for controller in CONTROLLERS]),
         _registry("Admission", "admission", sorted(module.name for module in pkgutil.iter_modules(admission.__path__))),
-        _notes("API server", "api"),
+        _written("API server", "api"),
         _kinds(),
         _notes("Nodes", "nodes"),
         _notes("Not compared with the real thing", "not-compared"),
@@ -74,8 +74,12 @@ def _registry(title: str, name: str, built: Sequence[str]) -> str:
     data = read(name)
     rows = _rows(name, data, built)
     table = ["| Name | State | What differs |", "| --- | --- | --- |"]
-    table += [f"| `{key}` | {rows[key]['state']} | {rows[key].get('differs', '')} |" for key in dict.fromkeys(built)]
+    table += [f"| {key} | {rows[key]['state']} | {rows[key].get('differs', '')} |" for key in dict.fromkeys(built)]
     return _section(title, table, data)
+
+
+def _written(title: str, name: str) -> str:
+    return _registry(title, name, list(read(name)["rows"]))
 
 
 def _kinds() -> str:
@@ -110,11 +114,13 @@ def _fields(rows: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _syllabus() -> str:
     data = read("syllabus")
-    lines = ["| Chapter | What a learner does and sees | Shown by |", "| --- | --- | --- |"]
+    lines: list[str] = []
     for chapter, sentences in data["chapters"].items():
+        lines += [f"### {chapter}", "", "| What a learner does and sees | Shown by |", "| --- | --- |"]
         for sentence, shown in sentences.items():
-            where = shown if isinstance(shown, str) else _code(shown)
-            lines.append(f"| {chapter} | {sentence} | {where} |")
+            where = shown if isinstance(shown, str) else _code(test.partition("::")[2] for test in shown)
+            lines.append(f"| {sentence} | {where} |")
+        lines.append("")
     return _section("Syllabus", lines, data)
 
 
