@@ -58,7 +58,7 @@ def unacted(kind: str, path: str, acted: Iterable[str]) -> list[str]:
     FidelityError when the structure or one of the named fields is not in the schema.
     """
     info = next(info for info in scheme.KINDS if info.kind == kind)
-    structure = schema.type_of_kind(info)
+    structure: schema.Type | None = schema.type_of_kind(info)
     for step in filter(None, path.split(".")):
         field = structure.fields.get(step.removesuffix("[]")) if structure else None
         structure = schema.type_of(field.element if step.endswith("[]") else field.type) if field else None
