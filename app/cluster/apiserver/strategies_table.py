@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver.strategies import apps, core, nodes, pods, quotas, rbac, scheduling
+from app.cluster.apiserver.strategies import apps, core, nodes, pods, quotas, rbac, scheduling, stored
 from app.cluster.apiserver.strategy import Strategy
 
 STRATEGIES: dict[str, Strategy] = {
@@ -14,6 +14,7 @@ STRATEGIES: dict[str, Strategy] = {
     **apps.STRATEGIES,
     **rbac.STRATEGIES,
     **scheduling.STRATEGIES,
+    **stored.STRATEGIES,
 }
 """Group resource (`pods`, `deployments.apps`) to strategy."""
 

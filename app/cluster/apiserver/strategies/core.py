@@ -86,14 +86,6 @@ class EventStrategy(Strategy):
         }
 
 
-class SecretStrategy(Strategy):
-    """Secrets (core/secret/strategy.go)."""
-
-    def selectable_fields(self, obj: Object) -> Mapping[str, str]:
-        """Also by type."""
-        return {**super().selectable_fields(obj), "type": obj.get("type") or ""}
-
-
 class ServiceStrategy(Strategy):
     """Services (core/service/strategy.go)."""
 
@@ -129,6 +121,5 @@ STRATEGIES: dict[str, Strategy] = {
     "namespaces": NamespaceStrategy(),
     "configmaps": ConfigMapStrategy(),
     "events": EventStrategy(),
-    "secrets": SecretStrategy(),
     "services": ServiceStrategy(),
 }
