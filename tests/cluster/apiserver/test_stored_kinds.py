@@ -133,7 +133,8 @@ def test_some_fields_never_change(obj, changes, text):
 
 def test_a_bound_claim_may_grow_and_not_shrink():
     client, _ = server()
-    stored = client.create(claim())
+    client.create(storage_class(allowVolumeExpansion=True))
+    stored = client.create(claim(storageClassName="fast"))
     client.update_status({**stored, "status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}})
     grown = {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
     client.patch("pvc", "c", "default", grown, "merge")
