@@ -126,6 +126,15 @@ KINDS: tuple[KindInfo, ...] = (
     _info("storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", namespaced=False, subresources=_STATUS),
 )
 
+REVIEWS: tuple[KindInfo, ...] = (
+    _info("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", namespaced=False),
+    _info("authorization.k8s.io", "v1", "LocalSubjectAccessReview", "localsubjectaccessreviews"),
+    _info("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", namespaced=False),
+    _info("authorization.k8s.io", "v1", "SelfSubjectRulesReview", "selfsubjectrulesreviews", namespaced=False),
+    _info("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", namespaced=False),
+)
+"""What can only be created, and is answered and forgotten."""
+
 _BY_KIND = {(info.api_version, info.kind): info for info in KINDS}
 _BY_RESOURCE = {
     name: info

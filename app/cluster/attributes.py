@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
+from app.cluster import users
+from app.cluster.users import User
 
-DEFAULT_USER = "kubernetes-admin"
+DEFAULT_USER = users.ADMIN
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Attributes:
     object: Object | None
     old: Object | None = None
     subresource: str = ""
-    user: str = DEFAULT_USER
+    user: User = DEFAULT_USER
     dry_run: bool = False
 
     @property

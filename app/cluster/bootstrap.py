@@ -16,7 +16,7 @@ from app.apimachinery import meta
 from app.apimachinery.clock import MINUTE, Micros
 from app.apimachinery.meta import Object
 from app.apis import defaults, scheme
-from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy, service_endpoints
+from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy, bootstrap_rbac, service_endpoints
 from app.cluster import controller_utils as utils
 from app.cluster.client import Client
 from app.cluster.controllers import endpoint, endpointslice, root_ca
@@ -38,6 +38,9 @@ def build(store: Store, template: str) -> dict[str, Any]:
     """Fill the store; returns the kubelets' memory of the pods that run. KeyError for an unknown template."""
     names = TEMPLATES[template]
     memory: dict[str, Any] = {"pods": {}, "addresses": {}, "static": {}}
+    for obj in bootstrap_rbac.objects():
+        store.create(bootstrap_rbac.PLURALS[obj["kind"]], obj)
+    store.compact()
     for name in _NAMESPACES:
         _put(store, bootstrap_policy.namespace(name))
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": name}}

@@ -22,6 +22,7 @@ from app.cluster.apiserver.registry import DeleteOptions, Registry, WriteOptions
 from app.cluster.attributes import DEFAULT_USER
 from app.cluster.heartbeats import BEATING
 from app.cluster.store import Store, WatchEvent
+from app.cluster.users import User
 
 Kind = str | KindInfo
 Shown = Callable[[str, Object], Object]
@@ -31,22 +32,22 @@ Shown = Callable[[str, Object], Object]
 class Client:
     """One user's view of one cluster's API."""
 
-    def __init__(self, registry: Registry, user: str = DEFAULT_USER, shown: Shown | None = None) -> None:
+    def __init__(self, registry: Registry, user: User = DEFAULT_USER, shown: Shown | None = None) -> None:
         self._registry = registry
         self._user = user
         self._shown = shown
 
     @classmethod
-    def over(cls, store: Store, user: str = DEFAULT_USER, shown: Shown | None = None) -> Client:
+    def over(cls, store: Store, user: User = DEFAULT_USER, shown: Shown | None = None) -> Client:
         """A client of the API server that serves `store`; `shown` changes what it reads."""
         return cls(Registry(store), user, shown)
 
-    def acting_as(self, user: str) -> Client:
+    def acting_as(self, user: User) -> Client:
         """The same API for another user."""
         return Client(self._registry, user, self._shown)
 
     @property
-    def user(self) -> str:
+    def user(self) -> User:
         """Who asks."""
         return self._user
 
@@ -105,7 +106,7 @@ class Client:
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: str = "Strict",
-        user: str = "",
+        user: User | None = None,
     ) -> Object:
         """Create an object. A Binding binds its pod.
 
@@ -127,7 +128,7 @@ class Client:
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: str = "Strict",
-        user: str = "",
+        user: User | None = None,
     ) -> Object:
         """Replace an object. A resourceVersion in it must be the stored one (else Conflict); without one it wins."""
         options = WriteOptions(dry_run, field_manager, user or self._user, field_validation)

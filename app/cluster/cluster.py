@@ -15,7 +15,7 @@ import orjson
 from app.apimachinery.clock import MINUTE, Instant, Micros, SimulatedClock
 from app.apimachinery.errors import Expired
 from app.apimachinery.meta import Object
-from app.cluster import bootstrap, kube_scheduler, migrations
+from app.cluster import bootstrap, bootstrap_rbac, kube_scheduler, migrations
 from app.cluster.client import Client
 from app.cluster.controller_manager import CONTROLLERS
 from app.cluster.controllers import event_series
@@ -109,7 +109,7 @@ class Cluster:
         try:
             document = migrations.migrated(document)
             clock = SimulatedClock(document["now"])
-            cluster = cls(Store.restore(document["store"], clock), clock, document["seed"])
+            cluster = cls(Store.restore(bootstrap_rbac.unfolded(document["store"]), clock), clock, document["seed"])
             cluster._timers = Timers.restore(document["timers"])
             cluster._logs = LogBook.restore(document["logs"])
             cluster._memory = document["memory"]
@@ -129,7 +129,7 @@ class Cluster:
                 "seed": self._seed,
                 "now": self._clock.now(),
                 "cursor": self._cursor,
-                "store": self.store.state(),
+                "store": bootstrap_rbac.folded(self.store.state()),
                 "timers": self._timers.state(),
                 "logs": self._logs.state(),
                 "loops": [loop.NAME for loop in self._loops if loop.NAME not in self._unseen],

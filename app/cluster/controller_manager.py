@@ -6,6 +6,7 @@ A new controller is a module in `controllers/` and a line here.
 from __future__ import annotations
 
 from app.cluster.controllers import (
+    clusterrole_aggregation,
     daemonset,
     deployment,
     disruption,
@@ -37,6 +38,7 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
         (serviceaccount.NAME, serviceaccount.WATCHES, serviceaccount.sync),
         (resource_quota.NAME, resource_quota.WATCHES, resource_quota.sync),
         (root_ca.NAME, root_ca.WATCHES, root_ca.sync),
+        (clusterrole_aggregation.NAME, clusterrole_aggregation.WATCHES, clusterrole_aggregation.sync),
         (node_lifecycle.NAME, node_lifecycle.WATCHES, node_lifecycle.sync),
         (deployment.NAME, deployment.WATCHES, deployment.sync),
         (replicaset.NAME, replicaset.WATCHES, replicaset.sync),

@@ -1,98 +1,199 @@
-"""Whether a user may do something (plugin/pkg/auth/authorizer/rbac/rbac.go, pkg/registry/rbac/validation/rule.go).
-
-Only programs inside the cluster are asked; the learner is the cluster's administrator.
-"""
+"""Whether a user may do something (plugin/pkg/auth/authorizer/rbac/rbac.go, pkg/registry/rbac/validation/rule.go)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from app.cluster.client import Client
+from app.apimachinery import meta
+from app.apimachinery.meta import Object
+from app.apis import scheme
+from app.cluster import users
+from app.cluster.users import User
 
-_SERVICE_ACCOUNT = "system:serviceaccount:"
+GROUP = "rbac.authorization.k8s.io"
+
+_CLUSTER_ROLE, _ROLE, _CLUSTER_BINDING, _BINDING = (
+    scheme.for_kind(f"{GROUP}/v1", kind) for kind in ("ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding")
+)
+
+Rule = Mapping[str, Any]
+
+
+class Reader(Protocol):
+    """What reads roles and bindings: a client."""
+
+    def list(self, kind: Any, namespace: str | None = None) -> list[Object]:
+        """All objects of a kind, or of one namespace."""
+
+    def find(self, kind: Any, name: str, namespace: str = "") -> Object | None:
+        """One object, or None."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be done. An empty namespace means the whole cluster; an empty name any object."""
+    """What is to be done. An empty namespace means the whole cluster; an empty name any object.
+
+    `resource` may have a subresource (`pods/log`). With `path` the request is for no resource. A user without
+    groups has those that follow from the name.
+    """
 
     user: str
     verb: str
-    resource: str
+    resource: str = ""
     group: str = ""
     namespace: str = ""
     name: str = ""
+    path: str = ""
+    groups: tuple[str, ...] = ()
+
+    def who(self) -> User:
+        """The user with groups."""
+        return User(self.user, self.groups) if self.groups else users.named(self.user)
 
 
-def allowed(client: Client, request: Request) -> bool:
+@dataclass(frozen=True)
+class Decision:
+    """An answer, and where it comes from: the binding that grants, or the roles that were not found."""
+
+    allowed: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Granted:
+    """A rule that a binding gives to a user, or what hindered finding the binding's rules."""
+
+    rule: Rule
+    source: str
+    problem: str = ""
+
+
+def decide(reader: Reader, request: Request, user: User | None = None) -> Decision:
+    """The answer to a request, of `user` where it is given (RBACAuthorizer.Authorize).
+
+    The group that kubeadm makes for administrators may do everything even without its binding: nobody shuts
+    themselves out of a practice cluster.
+    """
+    user = user or request.who()
+    if users.MASTERS in user.groups:
+        return Decision(allowed=True)
+    problems = []
+    for granted in grants(reader, user, request.namespace):
+        if granted.problem:
+            problems.append(granted.problem)
+        elif matches(granted.rule, request):
+            return Decision(allowed=True, reason=f"RBAC: allowed by {granted.source}")
+    if users.CLUSTER_ADMINS in user.groups:
+        return Decision(allowed=True)
+    return Decision(allowed=False, reason=f"RBAC: {aggregate(problems)}" if problems else "")
+
+
+def aggregate(problems: list[str]) -> str:
+    """Several errors as one, each once (apimachinery/pkg/util/errors: aggregate.Error)."""
+    once = list(dict.fromkeys(problems))
+    return once[0] if len(once) == 1 else f"[{', '.join(once)}]"
+
+
+def allowed(reader: Reader, request: Request) -> bool:
     """Whether some binding grants the request."""
-    return any(_grants(rule, request) for rule in _rules(client, request))
+    return decide(reader, request).allowed
 
 
-def denial(request: Request) -> str:
+def denial(request: Request, reason: str = "") -> str:
     """The API server's words for a refusal (apiserver/pkg/endpoints/handlers/responsewriters/errors.go)."""
-    resource = f"{request.resource}.{request.group}" if request.group else request.resource
+    after = f": {reason}" if reason else ""
+    if request.path:
+        return f'forbidden: User "{request.user}" cannot {request.verb} path "{request.path}"{after}'
+    plural = request.resource.partition("/")[0]
+    resource = f"{plural}.{request.group}" if request.group else plural
     named = f'{resource} "{request.name}" is' if request.name else f"{resource} is"
     scope = f'in the namespace "{request.namespace}"' if request.namespace else "at the cluster scope"
     return (
         f'{named} forbidden: User "{request.user}" cannot {request.verb} resource "{request.resource}" '
-        f'in API group "{request.group}" {scope}'
+        f'in API group "{request.group}" {scope}{after}'
     )
 
 
 def service_account(namespace: str, name: str) -> str:
     """The user name of a service account."""
-    return f"{_SERVICE_ACCOUNT}{namespace}:{name}"
+    return users.account_name(namespace, name)
 
 
-def _rules(client: Client, request: Request) -> Iterator[Mapping[str, Any]]:
-    for binding in client.list("clusterrolebindings"):
-        if _binds(binding, request.user, ""):
-            yield from _role_rules(client, binding["roleRef"], "")
-    if not request.namespace:
+def grants(reader: Reader, user: User, namespace: str) -> Iterator[Granted]:
+    """All rules that bindings give to a user, cluster-wide ones first (DefaultRuleResolver.VisitRulesFor)."""
+    for binding in reader.list(_CLUSTER_BINDING):
+        yield from _granted(reader, binding, user, "")
+    if namespace:
+        for binding in reader.list(_BINDING, namespace):
+            yield from _granted(reader, binding, user, namespace)
+
+
+def _granted(reader: Reader, binding: Object, user: User, namespace: str) -> Iterator[Granted]:
+    subject = next((item for item in binding.get("subjects") or [] if _is_subject(item, user, namespace)), None)
+    if subject is None:
         return
-    for binding in client.list("rolebindings", request.namespace):
-        if _binds(binding, request.user, request.namespace):
-            yield from _role_rules(client, binding["roleRef"], request.namespace)
+    reference = binding.get("roleRef") or {}
+    rules, problem = role_rules(reader, reference, namespace)
+    if problem:
+        yield Granted({}, "", problem)
+    name = meta.name_of(binding)
+    kind = "RoleBinding" if namespace else "ClusterRoleBinding"
+    at = f"{name}/{namespace}" if namespace else name
+    source = f'{kind} "{at}" of {reference.get("kind")} "{reference.get("name")}" to {_described(subject, namespace)}'
+    for rule in rules:
+        yield Granted(rule, source)
 
 
-def _binds(binding: Mapping[str, Any], user: str, namespace: str) -> bool:
-    groups = {"system:authenticated"}
-    account = user.removeprefix(_SERVICE_ACCOUNT).split(":") if user.startswith(_SERVICE_ACCOUNT) else []
-    if len(account) == 2:
-        groups |= {"system:serviceaccounts", f"system:serviceaccounts:{account[0]}"}
-    for subject in binding.get("subjects") or []:
-        kind, name = subject.get("kind"), subject.get("name")
-        if kind == "User" and name == user:
-            return True
-        if kind == "Group" and name in groups:
-            return True
-        if kind == "ServiceAccount" and account == [subject.get("namespace") or namespace, name]:
-            return True
-    return False
+def _described(subject: Mapping[str, Any], namespace: str) -> str:
+    if subject.get("kind") == "ServiceAccount":
+        return f'ServiceAccount "{subject.get("name")}/{subject.get("namespace") or namespace}"'
+    return f'{subject.get("kind")} "{subject.get("name")}"'
 
 
-def _role_rules(client: Client, reference: Mapping[str, Any], namespace: str) -> list[Mapping[str, Any]]:
-    kind = "clusterroles" if reference.get("kind") == "ClusterRole" else "roles"
-    role = client.find(kind, str(reference.get("name")), namespace)
-    return list(role.get("rules") or []) if role is not None else []
+def _is_subject(subject: Mapping[str, Any], user: User, namespace: str) -> bool:
+    """AppliesToUser."""
+    kind, name = subject.get("kind"), subject.get("name")
+    if kind == "User":
+        return bool(name == user.name)
+    if kind == "Group":
+        return name in user.groups
+    account = subject.get("namespace") or namespace
+    return kind == "ServiceAccount" and bool(account) and user.name == users.account_name(account, str(name))
 
 
-def _grants(rule: Mapping[str, Any], request: Request) -> bool:
-    def covers(field: str, wanted: str) -> bool:
-        values = rule.get(field) or []
-        return wanted in values or "*" in values
+def role_rules(reader: Reader, reference: Mapping[str, Any], namespace: str) -> tuple[list[Rule], str]:
+    """The rules of a role, or why there are none (GetRoleReferenceRules)."""
+    info = _CLUSTER_ROLE if reference.get("kind") == "ClusterRole" else _ROLE
+    role = reader.find(info, str(reference.get("name")), namespace)
+    if role is None:
+        return [], f'{info.singular}.{GROUP} "{reference.get("name")}" not found'
+    return list(role.get("rules") or []), ""
 
-    subresource = request.resource.partition("/")[2]
-    resource = covers("resources", request.resource) or (
-        bool(subresource) and f"*/{subresource}" in (rule.get("resources") or [])
-    )
-    names = rule.get("resourceNames") or []
+
+def matches(rule: Rule, request: Request) -> bool:
+    """Whether a rule covers a request (RuleAllows)."""
+    verbs = rule.get("verbs") or ()
+    if request.verb not in verbs and "*" not in verbs:
+        return False
+    if request.path:
+        return any(_covers_path(url, request.path) for url in rule.get("nonResourceURLs") or ())
+    names = rule.get("resourceNames") or ()
+    groups = rule.get("apiGroups") or ()
     return (
-        covers("verbs", request.verb)
-        and covers("apiGroups", request.group)
-        and resource
+        (request.group in groups or "*" in groups)
+        and _covers_resource(rule.get("resources") or (), request.resource)
         and (not names or request.name in names)
     )
+
+
+def _covers_path(url: str, path: str) -> bool:
+    return url in {"*", path} or (url.endswith("*") and path.startswith(url.rstrip("*")))
+
+
+def _covers_resource(resources: Any, resource: str) -> bool:
+    if resource in resources or "*" in resources:
+        return True
+    subresource = resource.partition("/")[2]
+    return bool(subresource) and f"*/{subresource}" in resources

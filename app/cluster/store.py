@@ -188,6 +188,10 @@ class Store:
                     self._revision += 1
                     objects[key] = self._stamped(objects[key])
         self._ordered.clear()
+        self.compact()
+
+    def compact(self) -> None:
+        """Forget the events up to now (etcd's compaction)."""
         self._log.clear()
         self._compacted = self._revision
 

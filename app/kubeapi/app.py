@@ -11,11 +11,11 @@ import asyncio
 import gzip
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from starlette.types import Receive, Scope, Send
 
@@ -27,6 +27,7 @@ from app.apimachinery.errors import (
     TooManyRequests,
     Unauthorized,
 )
+from app.cluster.apiserver.authorization import SEPARATOR
 from app.cluster.apiserver.exchange import WATCH_REVISION, ApiRequest, ApiResponse
 from app.cluster.apiserver.watch import ENDED
 
@@ -159,6 +160,7 @@ class _Exchange:
         self._send = send
         self._limits = limits
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
+        self._impersonated = _several(scope["headers"], b"impersonate-")
 
     async def request(self) -> tuple[str, ApiRequest]:
         """The secret, and the request with its body. MethodNotAllowed, RequestEntityTooLarge."""
@@ -173,7 +175,7 @@ class _Exchange:
             raise BadRequest(f"more than {_MAX_PARAMETERS} query parameters") from error
         headers = {
             name.decode(): self._headers[name].decode("latin-1") for name in _HEADERS_READ if name in self._headers
-        }
+        } | self._impersonated
         read = "GET" if method == "HEAD" else method
         return secret, ApiRequest(read, f"/{path}", tuple(query), headers, await self._body())
 
@@ -232,3 +234,13 @@ class _Exchange:
         """Returns when the client has closed the connection."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
+
+
+def _several(headers: Iterable[tuple[bytes, bytes]], prefix: bytes) -> dict[str, str]:
+    """The headers with a prefix; the values of one that came more than once are lines of one text."""
+    found: dict[str, str] = {}
+    for name, value in headers:
+        if name.startswith(prefix):
+            key, text = unquote(name.decode("latin-1")), value.decode("latin-1")
+            found[key] = f"{found[key]}{SEPARATOR}{text}" if key in found else text
+    return found

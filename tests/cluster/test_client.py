@@ -131,6 +131,8 @@ def test_it_tells_the_writes_since_a_revision():
 
 def test_it_acts_for_a_user():
     client, _ = server()
-    assert client.user == "kubernetes-admin"
-    assert client.acting_as("system:serviceaccount:default:bob").user == "system:serviceaccount:default:bob"
+    assert client.user == users.ADMIN
+    bob = client.acting_as("system:serviceaccount:default:bob").user
+    assert bob == users.named("system:serviceaccount:default:bob")
+    assert "system:serviceaccounts:default" in bob.groups
     assert client.acting_as("x").create(pod())["metadata"]["name"] == "bee"

@@ -12,6 +12,7 @@ from app.cluster.admission import (
     default_ingress_class,
     default_storage_class,
     default_toleration_seconds,
+    escalation,
     limit_ranger,
     namespace_lifecycle,
     persistent_volume_claim_resize,
@@ -48,6 +49,7 @@ VALIDATING: tuple[Plugin, ...] = (
     persistent_volume_claim_resize.validate,
     runtime_class.validate,
     resource_quota.validate,
+    escalation.validate,
 )
 
 

@@ -31,7 +31,7 @@ VERSION = {
 }
 """The body of /version."""
 
-_SERVED = (*scheme.KINDS, *measured_kinds.KINDS)
+_SERVED = (*scheme.KINDS, *scheme.REVIEWS, *measured_kinds.KINDS)
 _VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 _GROUPS = (
@@ -115,7 +115,7 @@ def verbs_of(info: KindInfo) -> list[str]:
     """The verbs that the resource takes."""
     if info in measured_kinds.KINDS:
         return list(measured_kinds.VERBS)
-    return ["create"] if info.kind == "Binding" else list(_VERBS)
+    return ["create"] if info.kind == "Binding" or info in scheme.REVIEWS else list(_VERBS)
 
 
 @cache

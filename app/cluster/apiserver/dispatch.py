@@ -13,8 +13,11 @@ from typing import Any
 
 import orjson
 
+from app.apimachinery.clock import Instant
 from app.apimachinery.errors import Expired, MethodNotAllowed, NotFound, StatusError
+from app.cluster import users
 from app.cluster.apiserver import (
+    authorization,
     discovery,
     health,
     measured_kinds,
@@ -23,6 +26,7 @@ from app.cluster.apiserver import (
     paths,
     podlogs,
     reading,
+    reviews,
     scale,
     writing,
 )
@@ -31,6 +35,7 @@ from app.cluster.apiserver.negotiation import AGGREGATED_CONTENT_TYPE, Form, neg
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.served import Served
 from app.cluster.apiserver.watch import BOOKMARK_AFTER, ENDED, start_of
+from app.cluster.users import User
 
 __all__ = ["ENDED", "WATCH_REVISION", "ApiRequest", "ApiResponse", "handle", "watch"]
 
@@ -52,12 +57,16 @@ def handle(cluster: Served, request: ApiRequest) -> ApiResponse:
     """
     try:
         parts = paths.segments(request.path)
+        user = authorization.admit(cluster, request, parts)
         fixed = _fixed(parts, request)
         if fixed is not None:
             return fixed
         if not _within_api(parts):
             return _NOT_FOUND
-        return _resource(cluster, request, paths.target(parts))
+        target = paths.target(parts)
+        if target.info.kind in reviews.KINDS:
+            return _review(cluster, request, target, user)
+        return _resource(cluster if user is users.ADMIN else _ActingAs(cluster, user), request, target)
     except StatusError as error:
         return ApiResponse.failure(error)
 
@@ -88,6 +97,29 @@ def _within_api(parts: Sequence[str]) -> bool:
     if parts[0] == "api":
         return len(parts) > 2
     return parts[0] == "apis" and len(parts) > 3 and discovery.api_group(parts[1]) is not None
+
+
+class _ActingAs:
+    """A cluster whose client is another user's."""
+
+    def __init__(self, cluster: Served, user: User) -> None:
+        self._cluster = cluster
+        self.client = cluster.client.acting_as(user)
+
+    @property
+    def now(self) -> Instant:
+        """The simulated instant."""
+        return self._cluster.now
+
+    def logs(self, namespace: str, pod: str, container: str, *, previous: bool = False) -> list[str]:
+        """What a container has printed."""
+        return self._cluster.logs(namespace, pod, container, previous=previous)
+
+
+def _review(cluster: Served, request: ApiRequest, target: Target, user: User) -> ApiResponse:
+    if request.method != "POST" or target.name:
+        raise MethodNotAllowed(_NOT_ALLOWED)
+    return reviews.create(cluster, request, target, user)
 
 
 def _resource(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:

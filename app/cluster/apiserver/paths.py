@@ -14,7 +14,9 @@ _MAX_LENGTH = 4096
 
 NO_RESOURCE = "the server could not find the requested resource"
 
-_BY_PLURAL = {(info.group, info.version, info.plural): info for info in (*scheme.KINDS, *measured_kinds.KINDS)}
+_BY_PLURAL = {
+    (info.group, info.version, info.plural): info for info in (*scheme.KINDS, *scheme.REVIEWS, *measured_kinds.KINDS)
+}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from app.cluster.apiserver.strategy import Strategy
 from app.cluster.apiserver.validation import objectmeta
 from app.cluster.attributes import DEFAULT_USER, Attributes
 from app.cluster.store import Store
+from app.cluster.users import User
 
 _GENERATED_LIMIT = 58
 _LONGEST_GRACE = 100 * 366 * 24 * 3600
@@ -50,7 +51,7 @@ class WriteOptions:
 
     dry_run: bool = False
     field_manager: str = ""
-    user: str = DEFAULT_USER
+    user: User = DEFAULT_USER
     field_validation: str = "Strict"
 
 
@@ -62,7 +63,7 @@ class DeleteOptions:
     propagation: str = "Background"
     uid: str = ""
     dry_run: bool = False
-    user: str = DEFAULT_USER
+    user: User = DEFAULT_USER
 
 
 _WRITE = WriteOptions()

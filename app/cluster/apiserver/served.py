@@ -9,10 +9,14 @@ from app.apimachinery.clock import Instant
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
 from app.cluster.store import WatchEvent
+from app.cluster.users import User
 
 
 class Client(Protocol):
     """What the handlers need of `cluster.client.Client`."""
+
+    def acting_as(self, user: User) -> Client:
+        """The same API for another user."""
 
     @property
     def revision(self) -> int:

@@ -1,0 +1,68 @@
+"""Who asks: names and groups as the API server's authenticators make them (apiserver/pkg/authentication)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+ANONYMOUS = "system:anonymous"
+NODES = "system:nodes"
+CLUSTER_ADMINS = "kubeadm:cluster-admins"
+
+_SERVICE_ACCOUNT = "system:serviceaccount:"
+_NODE = "system:node:"
+
+
+@dataclass(frozen=True)
+class User:
+    """One user (user.Info). `extra` is pairs of a key and its values."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @property
+    def node(self) -> str:
+        """The node whose kubelet this is, or nothing (pkg/auth/nodeidentifier)."""
+        return self.name.removeprefix(_NODE) if self.name.startswith(_NODE) and NODES in self.groups else ""
+
+
+ADMIN = User(
+    "kubernetes-admin",
+    (CLUSTER_ADMINS, AUTHENTICATED),
+    extra=(
+        (
+            "authentication.kubernetes.io/credential-id",
+            ("X509SHA256=0d6dbd1ea6b9b4a8b1c33ffabe6ff1fa33a9b8ce0dd0a6ef2a1f7f0a4a0e8c21",),
+        ),
+    ),
+)
+"""Whom the kubeconfig of kubeadm makes its holder."""
+
+
+def account_of(name: str) -> tuple[str, str] | None:
+    """Namespace and name of a service account's user (serviceaccount.SplitUsername); None for others."""
+    parts = name.removeprefix(_SERVICE_ACCOUNT).split(":") if name.startswith(_SERVICE_ACCOUNT) else []
+    return (parts[0], parts[1]) if len(parts) == 2 and all(parts) else None
+
+
+def account_name(namespace: str, name: str) -> str:
+    """The user name of a service account."""
+    return f"{_SERVICE_ACCOUNT}{namespace}:{name}"
+
+
+def account_groups(namespace: str) -> tuple[str, ...]:
+    """The groups of a service account (serviceaccount.MakeGroupNames)."""
+    return ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
+
+
+def named(name: str) -> User:
+    """The user of that name with the groups that follow from it."""
+    account = account_of(name)
+    groups = account_groups(account[0]) if account else ()
+    if name.startswith(_NODE):
+        groups = (NODES,)
+    return User(name, (*groups, AUTHENTICATED))
