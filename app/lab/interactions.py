@@ -25,7 +25,7 @@ from app.exercises.model import Exercise, Variant
 from app.kubectl import resource_builder
 from app.kubectl.commands import apply, create, delete, replace
 from app.kubectl.result import CommandResult
-from app.lab import picture, wire
+from app.lab import passing, picture, wire
 from app.lab.state import LabState
 from app.terminal import shell
 
@@ -172,6 +172,18 @@ def _verdict(request: Request, lab: LabState) -> dict[str, Any]:
     return {"results": [asdict(result) for result in verdict.results]}
 
 
+def _advance(request: Request) -> Reply:
+    """Let time pass: by `span` microseconds, or (None) until the next event. Nothing changes where there is none."""
+    lab = request.lab()
+    begin = lab.cluster.now
+    until = passing.target(lab.cluster, request.params["span"])
+    if until is None:
+        return _shown(lab, request, ok=True, lines=[], problems=[], passed="")
+    lines = passing.let_pass(lab.cluster, until)
+    passed = passing.span_text(lab.cluster.now - begin)
+    return _shown(lab, request, lab.dump(), ok=True, lines=lines, problems=[], passed=passed)
+
+
 def _terminal(request: Request) -> Reply:
     lab = request.lab()
     machine = request.params["machine"]
@@ -246,6 +258,7 @@ OPERATIONS: dict[str, Callable[[Request], Reply]] = {
     "apply": _apply,
     "check": _check,
     "submit": _submit,
+    "advance": _advance,
     "terminal": _terminal,
     "prompt": _prompt,
     "api": _api,

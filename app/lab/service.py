@@ -178,6 +178,13 @@ class LabService:
         view = self._view(lab, self._picture(lab), language)
         return Outcome(ok=True, lines=(), view=view)
 
+    def advance(self, user: User, lab_id: str, span: float | None, language: str) -> Outcome:
+        """Let the cluster's time pass at once: `span` seconds, or until its next event (None)."""
+        micros = None if span is None else int(span * SECOND)
+        text = "" if span is None else f"{span:g}s"
+        params = {"operation": "advance", "span": micros}
+        return self._outcome(self._interact(user, lab_id, "advance", params, text), language)
+
     def hint(self, user: User, lab_id: str, number: int, language: str) -> str:
         """The n-th hint, from 1. Raises LookupError where there is none."""
         return presenter.hint(self._variant(self.find(user, lab_id)), number, language)
@@ -351,6 +358,7 @@ class LabService:
             view=self._view(done.lab, output, language),
             problems=tuple(unfold.problem(problem) for problem in output["problems"]),
             verdict=None if verdict is None else presenter.verdict(variant, verdict["results"], language, done.kind),
+            passed=output.get("passed", ""),
         )
 
 

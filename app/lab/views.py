@@ -290,6 +290,8 @@ class Outcome:
     view: LabView
     problems: tuple[Problem, ...] = ()
     verdict: VerdictView | None = None
+    passed: str = ""
+    """How far time went, as Kubernetes prints spans; empty where it did not."""
 
 
 class Standing(StrEnum):

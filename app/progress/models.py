@@ -177,6 +177,7 @@ class CommandKind(StrEnum):
     SUBMIT = "submit"
     TERMINAL = "terminal"
     RESET = "reset"
+    ADVANCE = "advance"
     API = "api"
 
 

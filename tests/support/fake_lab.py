@@ -237,6 +237,11 @@ class FakeLab:
     def reset(self, _user, _lab, _language):
         return Outcome(True, (), lab_view())
 
+    def advance(self, _user, _lab, span, _language):
+        lines = ("Normal Scheduled pod/bee Successfully assigned default/bee to node01",)
+        passed = "" if span is None else f"{span:g}s"
+        return Outcome(ok=True, lines=lines if passed else (), view=lab_view(), passed=passed)
+
     def hint(self, _user, _lab, number, _language):
         return f"Hint **{number}**: `spec.taints` is a list."
 

@@ -151,6 +151,20 @@ def test_check_says_when_the_editors_text_was_not_part_of_it(guest, text, told):
     assert ("The text in the editor was not part of this" in page) == told
 
 
+@pytest.mark.parametrize(("by", "told"), [("5m", "300s passed in the cluster"), ("next", "Nothing will happen")])
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_time_passes_at_once_and_the_text_stays(guest, by, told, headers):
+    page = guest.post(f"{LAB}/advance", data={"manifest": MANIFEST, "by": by}, headers=headers)
+    assert page.status_code == 200
+    assert told in page.text
+    assert ("Successfully assigned" in page.text) == (by == "5m")
+
+
+@pytest.mark.parametrize("by", ["", "1y", "-5m", "5"])
+def test_only_what_the_page_offers_passes(guest, by):
+    assert guest.post(f"{LAB}/advance", data={"by": by}).status_code == 422
+
+
 @pytest.mark.parametrize("action", ["apply", "submit"])
 @pytest.mark.parametrize("headers", [{}, HTMX])
 def test_a_refused_text_is_answered_with_its_places_and_status_422(guest, action, headers):
@@ -172,13 +186,13 @@ def test_an_unknown_way_to_apply_is_refused(guest):
     assert guest.post(f"{LAB}/apply", data={"manifest": "x", "mode": "patch"}).status_code == 422
 
 
-@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset"])
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance"])
 def test_the_address_of_an_answered_form_leads_back_to_the_lab(guest, action):
     answer = guest.get(f"{LAB}/{action}", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, LAB)
 
 
-@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset"])
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance"])
 def test_a_forged_form_is_refused(guest, action):
     answer = guest.post(f"{LAB}/{action}", data={}, headers={"origin": "https://evil.example"})
     assert answer.status_code == 403

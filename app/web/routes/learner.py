@@ -24,6 +24,8 @@ from app.web.templating import render
 router = APIRouter()
 
 _YEAR = 400 * 24 * 3600
+SPANS = {"10s": 10.0, "1m": 60.0, "5m": 300.0, "30m": 1800.0}
+"""What the page offers to let pass, in seconds."""
 
 
 def _manifest(form: Posted) -> str:
@@ -175,6 +177,7 @@ def cluster_part(request: Request, lab: str, service: ServiceDep, user: CurrentU
 @router.get("/lab/{lab}/check")
 @router.get("/lab/{lab}/submit")
 @router.get("/lab/{lab}/reset")
+@router.get("/lab/{lab}/advance")
 def after_post(lab: str) -> Response:
     """The address of an answered form, opened by hand or reloaded: back to the workplace."""
     return RedirectResponse(f"/lab/{lab}", status_code=303)
@@ -241,6 +244,32 @@ def reset(
     outcome = service.reset(user, lab, language)
     typed = manifest or None
     return _workplace(request, service, user, language, Page(outcome.view, outcome, "reset", typed=typed))
+
+
+def _span(by: Annotated[str, Form()]) -> float | None:
+    """Seconds to let pass, or None for `next`; 422 for a span that the page does not offer."""
+    if by == "next":
+        return None
+    if by not in SPANS:
+        raise HTTPException(422)
+    return SPANS[by]
+
+
+@router.post("/lab/{lab}/advance")
+def advance(
+    request: Request,
+    lab: str,
+    service: ServiceDep,
+    user: CurrentUser,
+    language: Language,
+    manifest: Manifest,
+    mode: Kubectl,
+    span: Annotated[float | None, Depends(_span)],
+) -> Response:
+    """Let the cluster's time pass at once. The text only comes along to be shown again."""
+    outcome = service.advance(user, lab, span, language)
+    page = Page(outcome.view, outcome, "advance", mode, manifest)
+    return _workplace(request, service, user, language, page)
 
 
 @router.get("/me")

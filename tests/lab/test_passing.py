@@ -1,0 +1,104 @@
+"""Time that passes at once: what a learner need not wait for."""
+
+import pytest
+
+from app.apimachinery.clock import MINUTE, SECOND
+from app.lab import passing
+from app.lab.library import Library
+from app.lab.service import LabService, make_pool
+from app.lab.views import Mode
+from app.progress import accounts, labs
+from app.progress.db import Database
+from app.settings import Settings
+from tests.cluster.builders import fresh, phase, taint
+from tests.syllabus.steps import tolerating
+
+PATIENT = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: patient}
+spec:
+  nodeName: node01
+  tolerations: [{operator: Exists, tolerationSeconds: 300, effect: NoExecute}]
+  containers: [{name: c, image: nginx}]
+---
+apiVersion: v1
+kind: Node
+metadata: {name: node01}
+spec: {taints: [{key: a, effect: NoExecute}]}
+"""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    settings = Settings(home=tmp_path_factory.mktemp("home"), database_url="", workers=1)
+    database = Database(settings.database)
+    database.migrate()
+    pool = make_pool(settings)
+    yield LabService(database, pool, Library(database, settings.exercises), settings)
+    pool.close()
+    database.dispose()
+
+
+@pytest.fixture
+def learner(service):
+    with service._database.session() as session:
+        return accounts.create_guest(session)
+
+
+def test_a_toleration_of_five_minutes_need_not_be_waited_for(service, learner):
+    lab = service.start(learner, "taint-a-node", seed=1)
+    before = service.apply(learner, lab, PATIENT, Mode.APPLY, "en").view
+    service.advance(learner, lab, 60, "en")
+    assert "patient" in {pod.name for pod in service.view(learner, lab, "en").pods}
+    outcome = service.advance(learner, lab, 300, "en")
+    assert outcome.passed == "5m"
+    assert any("TaintManagerEviction" in line for line in outcome.lines)
+    assert (outcome.view.now - before.now).total_seconds() == pytest.approx(360, abs=5)
+    service.advance(learner, lab, 60, "en")
+    assert "patient" not in {pod.name for pod in service.view(learner, lab, "en").pods}
+
+
+def test_what_passed_is_in_the_log_of_commands_and_outlives_a_look(service, learner):
+    lab = service.start(learner, "taint-a-node", seed=2)
+    moved = service.advance(learner, lab, 600, "en").view
+    assert (service.view(learner, lab, "en").now - moved.now).total_seconds() < 5
+    with service._database.session() as session:
+        (command,) = labs.commands(session, lab)
+    assert (command.kind.value, command.input, command.ok) == ("advance", "600s", True)
+
+
+def test_the_next_event_is_what_happens_next():
+    cluster = fresh()
+    cluster.client.create(tolerating("a", effect="NoExecute", tolerationSeconds=100))
+    cluster.settle()
+    for name in ("node01", "node02"):
+        taint(cluster, name, {"key": "a", "effect": "NoExecute"})
+    cluster.advance_to(cluster.now)
+    begin = cluster.now
+    lines = []
+    while not any("TaintManagerEviction" in line for line in lines):
+        lines = passing.let_pass(cluster, passing.target(cluster, None))
+        assert cluster.now <= begin + 100 * SECOND
+    assert cluster.now == begin + 100 * SECOND
+
+
+def test_a_span_is_bounded_and_never_goes_back():
+    cluster = fresh()
+    assert passing.target(cluster, 10**18) == cluster.now + passing.LONGEST
+    assert passing.target(cluster, -MINUTE) == cluster.now
+
+
+def test_only_the_last_events_are_told():
+    cluster = fresh()
+    for number in range(15):
+        cluster.client.create(tolerating(name=f"bee-{number}"))
+    lines = passing.let_pass(cluster, cluster.now + MINUTE)
+    assert len(lines) == 20
+    assert lines[-1].startswith("Normal Started pod/bee-")
+    assert phase(cluster, "bee-14") == "Running"
+
+
+@pytest.mark.parametrize(("span", "text"), [(0, "0s"), (65 * SECOND, "1m5s"), (3600 * SECOND, "1h"), (5, "0s")])
+def test_a_span_is_told_as_kubernetes_does(span, text):
+    assert passing.span_text(span) == text
