@@ -184,6 +184,12 @@ def _advance(request: Request) -> Reply:
     return _shown(lab, request, lab.dump(), ok=True, lines=lines, problems=[], passed=passed)
 
 
+def _keep(request: Request) -> Reply:
+    """Keep the cluster as it is at this instant: what pausing and resuming do."""
+    lab = request.lab()
+    return _shown(lab, request, lab.dump(), ok=True, lines=[], problems=[])
+
+
 def _terminal(request: Request) -> Reply:
     lab = request.lab()
     machine = request.params["machine"]
@@ -259,6 +265,7 @@ OPERATIONS: dict[str, Callable[[Request], Reply]] = {
     "check": _check,
     "submit": _submit,
     "advance": _advance,
+    "keep": _keep,
     "terminal": _terminal,
     "prompt": _prompt,
     "api": _api,

@@ -133,7 +133,8 @@ def lab(
         if judged is None
         else verdict(variant, judged.verdict, language, judged.kind.value, judged.created_at),
         verdict_stale=judged is not None and judged.lab_revision != row.revision,
-        next_in=None if upcoming is None else max(0.0, (int(upcoming) - int(output["now"])) / SECOND),
+        paused=row.paused,
+        next_in=None if upcoming is None or row.paused else max(0.0, (int(upcoming) - int(output["now"])) / SECOND),
     )
 
 

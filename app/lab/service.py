@@ -185,6 +185,11 @@ class LabService:
         params = {"operation": "advance", "span": micros}
         return self._outcome(self._interact(user, lab_id, "advance", params, text), language)
 
+    def pause(self, user: User, lab_id: str, *, paused: bool, language: str) -> Outcome:
+        """Let the cluster's time stand still, or go on. Commands still work on a cluster that stands still."""
+        kind = "pause" if paused else "resume"
+        return self._outcome(self._interact(user, lab_id, kind, {"operation": "keep"}), language)
+
     def hint(self, user: User, lab_id: str, number: int, language: str) -> str:
         """The n-th hint, from 1. Raises LookupError where there is none."""
         return presenter.hint(self._variant(self.find(user, lab_id)), number, language)
@@ -246,7 +251,7 @@ class LabService:
         return {
             **output,
             "lab_revision": lab.revision,
-            "next_event_in": None if upcoming is None else (upcoming - now) / SECOND,
+            "next_event_in": None if upcoming is None or lab.paused else (upcoming - now) / SECOND,
         }
 
     def _by_secret(self, secret: str) -> Lab:
@@ -295,7 +300,8 @@ class LabService:
         command = labs.NewCommand(kind=kind, input=text, output=printed, ok=bool(output.get("ok", True)), sim_at=now)
         verdict = output.get("verdict")
         result = None if verdict is None else _result(lab, kind, text, verdict)
-        change = labs.NewState(state, sim_anchor=now, wall_anchor=wall) if state else None
+        paused = kind == "pause" or (lab.paused and kind != "resume")
+        change = labs.NewState(state, sim_anchor=now, wall_anchor=wall, paused=paused) if state else None
         with self._database.session() as session:
             after = labs.commit_interaction(
                 session, lab.id, expected_revision=lab.revision, change=change, command=command, result=result
@@ -387,6 +393,8 @@ def _wall() -> Instant:
 
 
 def _simulated_now(lab: Lab, wall: Instant | None = None) -> Instant:
-    """The lab's simulated instant: its anchor plus the wall time since then, at most AWAKE."""
+    """The lab's simulated instant: its anchor plus the wall time since then, at most AWAKE. While paused, the anchor."""
+    if lab.paused:
+        return lab.sim_anchor
     elapsed = (_wall() if wall is None else wall) - lab.wall_anchor
     return int(lab.sim_anchor + min(max(elapsed, 0), AWAKE))

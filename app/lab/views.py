@@ -242,6 +242,8 @@ class LabView:
     """The verdict given last, for a page that is opened anew."""
     verdict_stale: bool = False
     """Whether the cluster was changed since that verdict."""
+    paused: bool = False
+    """Whether the cluster's time stands still."""
     next_in: float | None = None
     """Seconds until something happens in the cluster by itself; None when nothing will."""
     commands: int = 0

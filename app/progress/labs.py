@@ -37,6 +37,7 @@ class NewState:
     state: bytes
     sim_anchor: int
     wall_anchor: int
+    paused: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ def commit_interaction(
             "state": change.state,
             "sim_anchor": change.sim_anchor,
             "wall_anchor": change.wall_anchor,
+            "paused": change.paused,
         }
     lab = _write(session, lab_id, values, expected_revision)
     _log(session, lab, command)
@@ -178,6 +180,7 @@ def reset(session: Session, lab_id: str, *, wall_anchor: int) -> Lab:
         "state": col(Lab.start_state),
         "sim_anchor": col(Lab.start_anchor),
         "wall_anchor": wall_anchor,
+        "paused": False,
     }
     lab = _write(session, lab_id, values)
     _log(session, lab, NewCommand(CommandKind.RESET, "", "", ok=True, sim_at=lab.sim_anchor))

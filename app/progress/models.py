@@ -158,6 +158,8 @@ class Lab(Table, table=True):
     """The simulated instant of the state, in microseconds."""
     wall_anchor: int = Field(sa_type=BigInteger)
     """The wall clock's instant that belongs to it, in microseconds."""
+    paused: bool = False
+    """Whether simulated time stands still at `sim_anchor`."""
     start_anchor: int = Field(default=None, sa_type=BigInteger)
     """The simulated instant of the state at the start, in microseconds."""
     api_secret_hash: str | None = Field(default=None, sa_type=Words, unique=True)
@@ -178,6 +180,8 @@ class CommandKind(StrEnum):
     TERMINAL = "terminal"
     RESET = "reset"
     ADVANCE = "advance"
+    PAUSE = "pause"
+    RESUME = "resume"
     API = "api"
 
 

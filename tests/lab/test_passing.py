@@ -1,5 +1,7 @@
 """Time that passes at once: what a learner need not wait for."""
 
+import time
+
 import pytest
 
 from app.apimachinery.clock import MINUTE, SECOND
@@ -66,6 +68,35 @@ def test_what_passed_is_in_the_log_of_commands_and_outlives_a_look(service, lear
     with service._database.session() as session:
         (command,) = labs.commands(session, lab)
     assert (command.kind.value, command.input, command.ok) == ("advance", "600s", True)
+
+
+def test_time_stands_still_while_a_lab_is_paused(service, learner):
+    lab = service.start(learner, "taint-a-node", seed=3)
+    stopped = service.pause(learner, lab, paused=True, language="en").view
+    assert stopped.paused
+    time.sleep(1.1)
+    assert service.view(learner, lab, "en").now == stopped.now
+    applied = service.apply(learner, lab, PATIENT, Mode.APPLY, "en").view
+    assert (applied.now, applied.paused) == (stopped.now, True)
+    moved = service.advance(learner, lab, 60, "en").view
+    assert ((moved.now - stopped.now).total_seconds(), moved.paused) == (60, True)
+    assert service.check(learner, lab, "en").view.paused
+    service.pause(learner, lab, paused=False, language="en")
+    time.sleep(1.1)
+    after = service.view(learner, lab, "en")
+    assert not after.paused
+    assert applied.next_in is None, "a page that stands still asks for nothing"
+    assert after.next_in is not None
+    assert 1 < (after.now - moved.now).total_seconds() < 30
+    with service._database.session() as session:
+        kinds = [command.kind.value for command in labs.commands(session, lab)]
+    assert kinds == ["pause", "apply", "advance", "check", "resume"]
+
+
+def test_a_reset_lab_runs_again(service, learner):
+    lab = service.start(learner, "taint-a-node", seed=4)
+    service.pause(learner, lab, paused=True, language="en")
+    assert not service.reset(learner, lab, "en").view.paused
 
 
 def test_the_next_event_is_what_happens_next():

@@ -160,6 +160,17 @@ def test_time_passes_at_once_and_the_text_stays(guest, by, told, headers):
     assert ("Successfully assigned" in page.text) == (by == "5m")
 
 
+@pytest.mark.parametrize(
+    ("action", "told", "then"), [("pause", "Time stands still", "Resume"), ("resume", "Time goes on", "Pause")]
+)
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_time_stands_still_and_goes_on(guest, action, told, then, headers):
+    page = guest.post(f"{LAB}/{action}", data={"manifest": MANIFEST}, headers=headers).text
+    assert told in page
+    assert f">{then}</button>" in page
+    assert ("paused</strong>" in page) == (action == "pause")
+
+
 @pytest.mark.parametrize("by", ["", "1y", "-5m", "5"])
 def test_only_what_the_page_offers_passes(guest, by):
     assert guest.post(f"{LAB}/advance", data={"by": by}).status_code == 422
@@ -186,13 +197,13 @@ def test_an_unknown_way_to_apply_is_refused(guest):
     assert guest.post(f"{LAB}/apply", data={"manifest": "x", "mode": "patch"}).status_code == 422
 
 
-@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance"])
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance", "pause", "resume"])
 def test_the_address_of_an_answered_form_leads_back_to_the_lab(guest, action):
     answer = guest.get(f"{LAB}/{action}", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, LAB)
 
 
-@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance"])
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance", "pause", "resume"])
 def test_a_forged_form_is_refused(guest, action):
     answer = guest.post(f"{LAB}/{action}", data={}, headers={"origin": "https://evil.example"})
     assert answer.status_code == 403

@@ -178,6 +178,8 @@ def cluster_part(request: Request, lab: str, service: ServiceDep, user: CurrentU
 @router.get("/lab/{lab}/submit")
 @router.get("/lab/{lab}/reset")
 @router.get("/lab/{lab}/advance")
+@router.get("/lab/{lab}/pause")
+@router.get("/lab/{lab}/resume")
 def after_post(lab: str) -> Response:
     """The address of an answered form, opened by hand or reloaded: back to the workplace."""
     return RedirectResponse(f"/lab/{lab}", status_code=303)
@@ -270,6 +272,23 @@ def advance(
     outcome = service.advance(user, lab, span, language)
     page = Page(outcome.view, outcome, "advance", mode, manifest)
     return _workplace(request, service, user, language, page)
+
+
+@router.post("/lab/{lab}/pause")
+@router.post("/lab/{lab}/resume")
+def pause(
+    request: Request,
+    lab: str,
+    service: ServiceDep,
+    user: CurrentUser,
+    language: Language,
+    manifest: Manifest,
+    mode: Kubectl,
+) -> Response:
+    """Let the cluster's time stand still, or go on. The text only comes along to be shown again."""
+    action = request.url.path.rpartition("/")[2]
+    outcome = service.pause(user, lab, paused=action == "pause", language=language)
+    return _workplace(request, service, user, language, Page(outcome.view, outcome, action, mode, manifest))
 
 
 @router.get("/me")
