@@ -393,7 +393,7 @@ def _wall() -> Instant:
 
 
 def _simulated_now(lab: Lab, wall: Instant | None = None) -> Instant:
-    """The lab's simulated instant: its anchor plus the wall time since then, at most AWAKE. While paused, the anchor."""
+    """The lab's simulated instant: its anchor plus the wall time since then, at most AWAKE; while paused the anchor."""
     if lab.paused:
         return lab.sim_anchor
     elapsed = (_wall() if wall is None else wall) - lab.wall_anchor
