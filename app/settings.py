@@ -41,6 +41,9 @@ class Settings(BaseSettings):
     worker_wait: float = Field(default=10.0, gt=0, description="Seconds to wait for a free worker before 503.")
     max_body: int = Field(default=16 * 1024 * 1024, ge=65536, description="Largest request body, in bytes.")
     labs_per_user: int = Field(default=200, ge=1, description="Labs that one person may have; the oldest end first.")
+    history_days: int = Field(
+        default=90, ge=1, description="Days after a lab's last command until the states to step back to are dropped."
+    )
 
     @property
     def database(self) -> str:

@@ -25,7 +25,7 @@ from app.exercises.model import Exercise, Variant
 from app.kubectl import resource_builder
 from app.kubectl.commands import apply, create, delete, replace
 from app.kubectl.result import CommandResult
-from app.lab import passing, picture, wire
+from app.lab import history, passing, picture, wire
 from app.lab.state import LabState
 from app.terminal import shell
 
@@ -37,6 +37,7 @@ class Request:
     params: Mapping[str, Any]
     state: bytes = b""
     start: bytes = b""
+    more: tuple[bytes, ...] = ()
 
     @property
     def now(self) -> Instant:
@@ -70,9 +71,10 @@ def handle(message: bytes) -> bytes:
     """Do what the message asks. A fault is answered as `{"fault": …}`, so that its cause reaches the log."""
     try:
         params, blobs = wire.unpack(message)
-        state, start = [*blobs, b"", b""][:2]
-        reply = OPERATIONS[params["operation"]](Request(params, state, start))
-        return wire.pack({"output": reply.output}, reply.state)
+        state, start, *more = [*blobs, *[b""] * (2 - len(blobs))]
+        reply = OPERATIONS[params["operation"]](Request(params, state, start, tuple(more)))
+        difference = history.difference(state, reply.state) if state and reply.state else b""
+        return wire.pack({"output": reply.output}, reply.state, difference)
     except Exception as error:  # noqa: BLE001 (the border of the process: the caller gets the cause)
         return wire.pack({"fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()})
 
@@ -244,6 +246,14 @@ def _watch(request: Request) -> Reply:
     )
 
 
+def _back(request: Request) -> Reply:
+    """An earlier state, in a new epoch of the cluster's revisions."""
+    keyframe, *differences = request.more
+    earlier = LabState.load(history.applied(keyframe, differences))
+    earlier.cluster.begin_epoch(request.lab().cluster)
+    return _shown(earlier, request, earlier.dump(), ok=True, lines=[], problems=[])
+
+
 def _parse(request: Request) -> Reply:
     """Read an author's file: what is wrong with it, and its name and version where nothing is."""
     try:
@@ -270,6 +280,7 @@ OPERATIONS: dict[str, Callable[[Request], Reply]] = {
     "prompt": _prompt,
     "api": _api,
     "watch": _watch,
+    "back": _back,
     "parse": _parse,
     "prove": _prove,
 }

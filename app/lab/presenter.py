@@ -28,15 +28,17 @@ from app.lab.views import (
     ScoreView,
     SolutionView,
     Standing,
+    StepView,
     VerdictView,
 )
 from app.progress import labs, results
-from app.progress.models import Lab, Result
+from app.progress.models import Command, Lab, Result
 
 HISTORY = 100
 """The newest results that the progress page lists."""
 
 _PREVIEW_SEED = 0
+_STEP_TEXT = 60
 
 
 def catalogue(offered: Catalogue, standings: Mapping[str, results.Standing], language: str) -> CatalogueView:
@@ -94,7 +96,7 @@ def _checks(variant: Variant, language: str) -> tuple[CheckView, ...]:
     return tuple(CheckView(check.name, check.text.get(language), check.points) for check in variant.checks)
 
 
-def lab(
+def lab(  # noqa: PLR0913 (what the service read, each by name)
     row: Lab,
     variant: Variant,
     output: Mapping[str, Any],
@@ -104,6 +106,7 @@ def lab(
     judged: Result | None,
     commands: int,
     manifest: str,
+    steps: Sequence[Command],
 ) -> LabView:
     """A lab with its task, its picture, and the verdict given last in it."""
     picture = output["picture"]
@@ -134,6 +137,7 @@ def lab(
         else verdict(variant, judged.verdict, language, judged.kind.value, judged.created_at),
         verdict_stale=judged is not None and judged.lab_revision != row.revision,
         paused=row.paused,
+        steps=() if row.exam else (*(_step(command) for command in steps), StepView(0)),
         next_in=None if upcoming is None or row.paused else max(0.0, (int(upcoming) - int(output["now"])) / SECOND),
     )
 
@@ -206,3 +210,8 @@ def _exercise_progress(card: ExerciseCard, scores: results.Scores | None) -> Exe
     if scores is None:
         return ExerciseProgress(card, 0, None, None, None)
     return ExerciseProgress(card, scores.attempts, _score(scores.first), _score(scores.last), _score(scores.best))
+
+
+def _step(command: Command) -> StepView:
+    text = " ".join(command.input[:200].split())[:_STEP_TEXT]
+    return StepView(command.seq, command.kind.value, text, _moment(command.sim_at))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from app.apimachinery.clock import MINUTE, SECOND, Instant
@@ -30,7 +31,7 @@ from app.lab.views import (
     SolutionView,
 )
 from app.lab.workers import Limits, WorkerPool
-from app.progress import labs, results
+from app.progress import labs, results, states, times
 from app.progress.db import Database
 from app.progress.models import Lab, User
 from app.settings import Settings
@@ -55,6 +56,10 @@ class LabNotFound(LookupError):
 
 class LabBusy(Exception):
     """Other interactions with this lab kept being faster."""
+
+
+class NoStepBack(Exception):
+    """The lab is an exam, or the state after that command is not kept (any more)."""
 
 
 class InteractionFailed(Exception):
@@ -120,11 +125,12 @@ class LabService:
                 return opened.id
             if opened is not None:
                 labs.end(session, opened.id)
+            states.forget(session, times.now() - timedelta(days=self._settings.history_days))
             labs.end_oldest(session, user.id, keep=self._settings.labs_per_user - 1)
         seed = secrets.randbelow(2**31) if seed is None else seed
         now = _wall()
         params = {"operation": "start", "source": exercise.source, "seed": seed, "now": now}
-        output, state = self._run(params)
+        output, state, _ = self._run(params)
         lab = Lab(
             id=secrets.token_urlsafe(9),
             user_id=user.id,
@@ -190,6 +196,17 @@ class LabService:
         kind = "pause" if paused else "resume"
         return self._outcome(self._interact(user, lab_id, kind, {"operation": "keep"}), language)
 
+    def step_back(self, user: User, lab_id: str, seq: int, language: str) -> Outcome:
+        """Go back to the state after command `seq`, in a new epoch; later commands and results stay on record."""
+        lab = self.find(user, lab_id)
+        with self._database.session() as session:
+            found = None if lab.exam else states.find(session, lab, seq)
+        if found is None:
+            raise NoStepBack(seq)
+        keyframe, differences = found
+        more = (keyframe, *differences)
+        return self._outcome(self._interact(user, lab_id, "back", {"operation": "back"}, str(seq), more), language)
+
     def hint(self, user: User, lab_id: str, number: int, language: str) -> str:
         """The n-th hint, from 1. Raises LookupError where there is none."""
         return presenter.hint(self._variant(self.find(user, lab_id)), number, language)
@@ -209,7 +226,7 @@ class LabService:
     def prompt(self, user: User, lab_id: str) -> str:
         """The prompt that the terminal begins with."""
         lab = self.find(user, lab_id)
-        output, _ = self._run({"operation": "prompt", "machine": _MACHINE}, lab.state)
+        output, *_ = self._run({"operation": "prompt", "machine": _MACHINE}, lab.state)
         return str(output["prompt"])
 
     def terminal(self, user: User, lab_id: str, line: str) -> dict[str, Any]:
@@ -246,7 +263,7 @@ class LabService:
         """What a watch must be sent at this instant. Reads only."""
         lab = self._by_secret(secret)
         now = _simulated_now(lab)
-        output, _ = self._run({"operation": "watch", "request": request, "since": since, "now": now}, lab.state)
+        output, *_ = self._run({"operation": "watch", "request": request, "since": since, "now": now}, lab.state)
         upcoming = output["next_event"]
         return {
             **output,
@@ -273,27 +290,45 @@ class LabService:
 
     # How it is done
 
-    def _interact(self, user: User, lab_id: str, kind: str, params: dict[str, Any], text: str = "") -> _Done:
-        return self._interact_with(lambda: self.find(user, lab_id), kind, params, text)
+    def _interact(
+        self, user: User, lab_id: str, kind: str, params: dict[str, Any], text: str = "", more: Sequence[bytes] = ()
+    ) -> _Done:
+        return self._interact_with(lambda: self.find(user, lab_id), kind, params, text, more=more)
 
     def _interact_with(
-        self, find: Callable[[], Lab], kind: str, params: dict[str, Any], text: str, *, body: bytes | None = None
+        self,
+        find: Callable[[], Lab],
+        kind: str,
+        params: dict[str, Any],
+        text: str,
+        *,
+        body: bytes | None = None,
+        more: Sequence[bytes] = (),
     ) -> _Done:
         """Run an interaction on the lab and commit it; again where another one was faster."""
         for _ in range(_RETRIES):
             lab = find()
             wall = _wall()
             full = {**params, **self._context(lab), "now": _simulated_now(lab, wall)}
-            output, state = self._run(full, lab.state, lab.start_state if body is None else body)
+            output, state, difference = self._run(full, lab.state, lab.start_state if body is None else body, *more)
             if kind == "api" and not state:
                 return _Done(kind, lab, output)
             try:
-                return self._commit(lab, kind, text, wall, output, state)
+                return self._commit(lab, kind, text, wall, output, state, difference)
             except labs.RevisionConflict:
                 log.info("lab %s changed meanwhile, running %s again", lab.id, kind)
         raise LabBusy(kind)
 
-    def _commit(self, lab: Lab, kind: str, text: str, wall: Instant, output: dict[str, Any], state: bytes) -> _Done:
+    def _commit(
+        self,
+        lab: Lab,
+        kind: str,
+        text: str,
+        wall: Instant,
+        output: dict[str, Any],
+        state: bytes,
+        difference: bytes,
+    ) -> _Done:
         """One transaction: the new state where there is one, the command, and the result of a verdict."""
         now = int(output["now"])
         printed = "\n".join(output.get("lines") or [str(output.get("stdout", "")) + str(output.get("stderr", ""))])
@@ -301,7 +336,7 @@ class LabService:
         verdict = output.get("verdict")
         result = None if verdict is None else _result(lab, kind, text, verdict)
         paused = kind == "pause" or (lab.paused and kind != "resume")
-        change = labs.NewState(state, sim_anchor=now, wall_anchor=wall, paused=paused) if state else None
+        change = labs.NewState(state, now, wall, difference, paused=paused) if state else None
         with self._database.session() as session:
             after = labs.commit_interaction(
                 session, lab.id, expected_revision=lab.revision, change=change, command=command, result=result
@@ -313,12 +348,13 @@ class LabService:
 
     def _run(
         self, params: dict[str, Any], *blobs: bytes, deadline: float | None = None
-    ) -> tuple[dict[str, Any], bytes]:
+    ) -> tuple[dict[str, Any], bytes, bytes]:
         header, answered = wire.unpack(self._pool.run(wire.pack(params, *blobs), deadline=deadline))
         if "fault" in header:
             log.error("%s failed in a worker: %s\n%s", params["operation"], header["fault"], header["trace"])
             raise InteractionFailed(header["fault"])
-        return header["output"], answered[0] if answered else b""
+        state, difference = answered
+        return header["output"], state, difference
 
     def _context(self, lab: Lab) -> dict[str, Any]:
         return {"source": self._library.by_digest(lab.exercise_digest).source, "seed": lab.seed}
@@ -333,7 +369,7 @@ class LabService:
         if cached is not None:
             return cached
         params = {"operation": "view", **self._context(lab), "now": _simulated_now(lab, wall)}
-        output, _ = self._run(params, lab.state, lab.start_state)
+        output, *_ = self._run(params, lab.state, lab.start_state)
         self._cache.put(lab.id, lab.revision, wall, output)
         return output
 
@@ -343,6 +379,7 @@ class LabService:
             judged = results.last_of_lab(session, lab.id)
             commands = labs.count_commands(session, lab.id)
             manifest = labs.last_manifest(session, lab.id)
+            steps = [] if lab.exam else states.steps(session, lab.id)
         return presenter.lab(
             lab,
             self._variant(lab),
@@ -352,6 +389,7 @@ class LabService:
             judged=judged,
             commands=commands,
             manifest=manifest,
+            steps=steps,
         )
 
     def _outcome(self, done: _Done, language: str) -> Outcome:

@@ -35,6 +35,11 @@ def inflated(data: bytes) -> bytes:
     return text
 
 
+def deflated(text: bytes) -> bytes:
+    """The inverse of `inflated`."""
+    return zlib.compress(text, 3)
+
+
 @dataclass
 class LabState:
     """One lab, loaded."""
@@ -61,4 +66,4 @@ class LabState:
         text = orjson.dumps(document)
         if len(text) > MAX_STATE:
             raise StateError("the lab has grown larger than a lab may be: delete what you do not need, or reset it")
-        return zlib.compress(text, 3)
+        return deflated(text)

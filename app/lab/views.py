@@ -96,6 +96,19 @@ class NodeView:
 
 
 @dataclass(frozen=True, slots=True)
+class StepView:
+    """An earlier state of the lab: the command that left it."""
+
+    seq: int
+    """0 is the start."""
+    kind: str = ""
+    text: str = ""
+    """The first words of what was sent."""
+    now: datetime | None = None
+    """The simulated instant."""
+
+
+@dataclass(frozen=True, slots=True)
 class EventView:
     """One line of kubectl get events."""
 
@@ -244,6 +257,8 @@ class LabView:
     """Whether the cluster was changed since that verdict."""
     paused: bool = False
     """Whether the cluster's time stands still."""
+    steps: tuple[StepView, ...] = ()
+    """What can be gone back to, newest first; the start is always the last one. Empty in an exam."""
     next_in: float | None = None
     """Seconds until something happens in the cluster by itself; None when nothing will."""
     commands: int = 0

@@ -14,7 +14,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col
 
-from app.progress import owners, results, times, tokens
+from app.progress import owners, results, states, times, tokens
 from app.progress.errors import LabEnded, LabError, RevisionConflict, UnknownLab
 from app.progress.models import Command, CommandKind, Lab
 from app.progress.results import NewResult
@@ -37,6 +37,8 @@ class NewState:
     state: bytes
     sim_anchor: int
     wall_anchor: int
+    difference: bytes = b""
+    """How the state differs from the one before."""
     paused: bool = False
 
 
@@ -166,6 +168,8 @@ def commit_interaction(
         }
     lab = _write(session, lab_id, values, expected_revision)
     _log(session, lab, command)
+    if change is not None:
+        states.record(session, lab, change.state, change.difference)
     if result is not None:
         results.add(session, lab.id, lab.revision, result)
     return lab
@@ -184,6 +188,7 @@ def reset(session: Session, lab_id: str, *, wall_anchor: int) -> Lab:
     }
     lab = _write(session, lab_id, values)
     _log(session, lab, NewCommand(CommandKind.RESET, "", "", ok=True, sim_at=lab.sim_anchor))
+    states.record_start(session, lab)
     return lab
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, BigInteger, CheckConstraint, Index, LargeBinary, MetaData, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, CheckConstraint, Index, LargeBinary, MetaData, UniqueConstraint, false
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
 
@@ -158,10 +158,12 @@ class Lab(Table, table=True):
     """The simulated instant of the state, in microseconds."""
     wall_anchor: int = Field(sa_type=BigInteger)
     """The wall clock's instant that belongs to it, in microseconds."""
-    paused: bool = False
-    """Whether simulated time stands still at `sim_anchor`."""
     start_anchor: int = Field(default=None, sa_type=BigInteger)
     """The simulated instant of the state at the start, in microseconds."""
+    paused: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    """Whether the simulated clock stands still at the anchor."""
+    exam: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    """Whether nobody may step back in it."""
     api_secret_hash: str | None = Field(default=None, sa_type=Words, unique=True)
     started_at: datetime = Field(default=None)
     updated_at: datetime = Field(default=None)
@@ -183,6 +185,18 @@ class CommandKind(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     API = "api"
+    BACK = "back"
+
+
+class LabState(Table, table=True):
+    """The state that a command left: whole, or how it differs from the one kept before it (see `states`)."""
+
+    __tablename__ = "lab_states"
+
+    lab_id: str = Field(primary_key=True, sa_type=Words, foreign_key="labs.id")
+    seq: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    depth: int
+    data: bytes = Field(sa_type=LargeBinary)
 
 
 class Command(Table, table=True):

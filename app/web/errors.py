@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from app.apimachinery.messages import N_, Message
 from app.lab.library import UnknownExercise
-from app.lab.service import InteractionFailed, LabBusy, LabNotFound
+from app.lab.service import InteractionFailed, LabBusy, LabNotFound, NoStepBack
 from app.lab.workers import WorkerCrashed, WorkersBusy, WorkerTimedOut
 from app.progress.errors import LabEnded
 from app.web import templating
@@ -20,6 +20,7 @@ log = logging.getLogger("cka_lab.web")
 
 _SENTENCES: dict[type[Exception], tuple[int, Message | None]] = {
     LabNotFound: (404, None),
+    NoStepBack: (404, None),
     UnknownExercise: (404, None),
     LabBusy: (409, None),
     LabEnded: (409, Message(LabEnded.template)),

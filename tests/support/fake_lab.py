@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from app.apimachinery.messages import Message
+from app.lab.service import NoStepBack
 from app.lab.views import (
     CatalogueView,
     ChangeView,
@@ -244,6 +245,11 @@ class FakeLab:
 
     def pause(self, _user, _lab, *, paused, language):
         return Outcome(ok=True, lines=(), view=lab_view(paused=paused))
+
+    def step_back(self, _user, _lab, seq, _language):
+        if seq > 2:
+            raise NoStepBack(seq)
+        return Outcome(ok=True, lines=(), view=lab_view())
 
     def hint(self, _user, _lab, number, _language):
         return f"Hint **{number}**: `spec.taints` is a list."

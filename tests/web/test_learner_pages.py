@@ -171,6 +171,18 @@ def test_time_stands_still_and_goes_on(guest, action, told, then, headers):
     assert ("paused</strong>" in page) == (action == "pause")
 
 
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_an_earlier_step_is_gone_back_to(guest, headers):
+    page = guest.post(f"{LAB}/back", data={"manifest": MANIFEST, "to": "2"}, headers=headers)
+    assert page.status_code == 200
+    assert "as it was after that step" in page.text
+
+
+@pytest.mark.parametrize(("to", "status"), [("3", 404), ("-1", 422), ("x", 422), ("", 422), ("9" * 30, 422)])
+def test_a_step_that_is_not_kept_cannot_be_gone_back_to(guest, to, status):
+    assert guest.post(f"{LAB}/back", data={"to": to}).status_code == status
+
+
 @pytest.mark.parametrize("by", ["", "1y", "-5m", "5"])
 def test_only_what_the_page_offers_passes(guest, by):
     assert guest.post(f"{LAB}/advance", data={"by": by}).status_code == 422
@@ -197,13 +209,13 @@ def test_an_unknown_way_to_apply_is_refused(guest):
     assert guest.post(f"{LAB}/apply", data={"manifest": "x", "mode": "patch"}).status_code == 422
 
 
-@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance", "pause", "resume"])
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance", "pause", "resume", "back"])
 def test_the_address_of_an_answered_form_leads_back_to_the_lab(guest, action):
     answer = guest.get(f"{LAB}/{action}", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, LAB)
 
 
-@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance", "pause", "resume"])
+@pytest.mark.parametrize("action", ["apply", "check", "submit", "reset", "advance", "pause", "resume", "back"])
 def test_a_forged_form_is_refused(guest, action):
     answer = guest.post(f"{LAB}/{action}", data={}, headers={"origin": "https://evil.example"})
     assert answer.status_code == 403

@@ -180,6 +180,7 @@ def cluster_part(request: Request, lab: str, service: ServiceDep, user: CurrentU
 @router.get("/lab/{lab}/advance")
 @router.get("/lab/{lab}/pause")
 @router.get("/lab/{lab}/resume")
+@router.get("/lab/{lab}/back")
 def after_post(lab: str) -> Response:
     """The address of an answered form, opened by hand or reloaded: back to the workplace."""
     return RedirectResponse(f"/lab/{lab}", status_code=303)
@@ -289,6 +290,22 @@ def pause(
     action = request.url.path.rpartition("/")[2]
     outcome = service.pause(user, lab, paused=action == "pause", language=language)
     return _workplace(request, service, user, language, Page(outcome.view, outcome, action, mode, manifest))
+
+
+@router.post("/lab/{lab}/back")
+def step_back(
+    request: Request,
+    lab: str,
+    service: ServiceDep,
+    user: CurrentUser,
+    language: Language,
+    manifest: Manifest,
+    mode: Kubectl,
+    to: Annotated[int, Form(ge=0, le=2**31 - 1)],
+) -> Response:
+    """Put the cluster back to the state after an earlier command. 404 where that is not kept, or not allowed."""
+    outcome = service.step_back(user, lab, to, language)
+    return _workplace(request, service, user, language, Page(outcome.view, outcome, "back", mode, manifest))
 
 
 @router.get("/me")
