@@ -106,6 +106,7 @@ WAITING = Message(
 
 def lab_view(**more: object) -> LabView:
     values: dict[str, object] = {
+        "steps": (StepView(2, "create", "apiVersion: v1 kind: Pod", NOW), StepView(1, "pause", "", NOW), StepView(0)),
         "id": "Zk3x9",
         "exercise": "taint-a-node",
         "title": "Taint a node",
