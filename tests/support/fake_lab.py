@@ -27,6 +27,7 @@ from app.lab.views import (
     ScoreView,
     SolutionView,
     Standing,
+    StepView,
     VerdictView,
 )
 
