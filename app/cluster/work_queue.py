@@ -79,6 +79,7 @@ def succeeded(context: Context, uid: str) -> None:
             context.state[uid] = rest
         else:
             del context.state[uid]
+        context.cancel(f"retry:{uid}")
 
 
 def slow_down_after_early_ends(context: Context, kind: str) -> None:
@@ -112,5 +113,13 @@ def _early_end(context: Context, change: WatchEvent, kind: str) -> str:
     if reference is None or reference.get("kind") != kind or context.now - utils.created(pod) >= YOUNG:
         return ""
     refused = (pod.get("status") or {}).get("phase") == "Failed"
-    driven_off = utils.is_terminating(pod) and utils.condition(pod, "DisruptionTarget") is not None
+    driven_off = utils.condition(pod, "DisruptionTarget") is not None and _leaves(change)
     return str(reference.get("uid")) if refused or driven_off else ""
+
+
+def _leaves(change: WatchEvent) -> bool:
+    """Whether the pod is asked to end just now, or is gone without having been asked."""
+    if change.type == "DELETED":
+        return not utils.is_terminating(change.object)
+    before = change.previous
+    return utils.is_terminating(change.object) and before is not None and not utils.is_terminating(before)

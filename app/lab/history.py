@@ -7,18 +7,19 @@ which are mostly the same values before the change. Nothing is carried out again
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterable, Sequence
+from itertools import compress
 
 import orjson
 
 from app.lab import wire
 from app.lab.state import deflated, inflated
 
-_BETWEEN = re.compile(rb",")
 _WINDOW = 32 * 1024
 _LEVEL = 9
+_STRIDE = 64
+"""Pieces that are compared at once where nothing has changed."""
 
 Run = list[int]
 """[first piece of the earlier state, how many of them, how many new pieces follow]"""
@@ -55,29 +56,37 @@ def _applied(earlier: bytes, change: bytes) -> bytes:
 
 
 def _pieces(state: bytes) -> list[bytes]:
-    return _BETWEEN.split(inflated(state))
+    return inflated(state).split(b",")
 
 
 def _runs(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[list[Run], list[bytes]]:
-    places: dict[bytes, int] = {}
-    for place, piece in enumerate(old):
-        places.setdefault(piece, place)
+    places = dict(zip(reversed(old), range(len(old) - 1, -1, -1), strict=True))
     runs: list[Run] = [[0, 0, 0]]
     fresh: list[bytes] = []
-    for piece in new:
-        first, count, added = runs[-1]
-        following = first + count
-        if added == 0 and following < len(old) and old[following] == piece:
-            runs[-1][1] += 1
+    at = 0
+    while at < len(new):
+        run = runs[-1]
+        following = run[0] + run[1]
+        if run[2] == 0 and old[following : following + _STRIDE] == new[at : at + _STRIDE]:
+            step = min(_STRIDE, len(new) - at)
+            run[1] += step
+            at += step
+            continue
+        piece = new[at]
+        if run[2] == 0 and following < len(old) and old[following] == piece:
+            run[1] += 1
         elif piece in places:
             runs.append([places[piece], 1, 0])
         else:
-            runs[-1][2] += 1
+            run[2] += 1
             fresh.append(piece)
+        at += 1
     return runs, fresh
 
 
 def _fallen(old: Sequence[bytes], runs: Iterable[Run]) -> bytes:
     """The pieces of the earlier state that the later one lacks, as a dictionary for compression."""
-    kept = {place for first, count, _ in runs for place in range(first, first + count)}
-    return b"".join(piece for place, piece in enumerate(old) if place not in kept)[-_WINDOW:]
+    lost = bytearray(b"\1" * len(old))
+    for first, count, _ in runs:
+        lost[first : first + count] = bytes(count)
+    return b"".join(compress(old, lost))[-_WINDOW:]

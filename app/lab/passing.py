@@ -20,13 +20,9 @@ def target(cluster: Cluster, span: Micros | None) -> Instant | None:
 
 def let_pass(cluster: Cluster, until: Instant) -> list[str]:
     """Move on to the instant, and say what happened: events as `kubectl get events` has them, the last ones."""
-    before = {event["metadata"]["uid"]: event["metadata"]["resourceVersion"] for event in cluster.client.list("events")}
+    before = cluster.client.revision
     cluster.advance_to(until)
-    fresh = [
-        event
-        for event in cluster.client.list("events")
-        if before.get(event["metadata"]["uid"]) != event["metadata"]["resourceVersion"]
-    ]
+    fresh = [event for event in cluster.client.list("events") if int(event["metadata"]["resourceVersion"]) > before]
     fresh.sort(key=lambda event: int(event["metadata"]["resourceVersion"]))
     return [_line(event) for event in fresh[-_SHOWN:]]
 

@@ -1,93 +1,16 @@
 """The real kubectl against a cluster of the lab, over HTTP."""
 
 import json
-import os
 import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 from app.apimachinery import clock
-from app.cluster.apiserver import dispatch
 from app.cluster.cluster import Cluster
-from app.kubeapi.kubeconfig import kubeconfig
 from tests.kubeapi.asking import NOW, pod
-from tests.kubeapi.serving import SECRET, served
-
-KUBECTL = Path(sys.executable).parent / "kubectl"
-
-
-class OneCluster:
-    """A backend over one cluster in this process, whose time moves when the test says so."""
-
-    def __init__(self, cluster):
-        self.cluster = cluster
-        self.lock = threading.Lock()
-
-    async def call(self, secret, request):
-        assert secret == SECRET
-        with self.lock:
-            answer = dispatch.handle(self.cluster, request)
-            self.cluster.advance_to(self.cluster.now)
-            return answer
-
-    async def watch(self, secret, request, since):
-        assert secret == SECRET
-        with self.lock:
-            return dispatch.watch(self.cluster, request, since)
-
-    async def changed(self, secret, revision, within):
-        import asyncio
-
-        for _ in range(int(within * 50)):
-            with self.lock:
-                if self.cluster.client.revision > revision:
-                    return
-            await asyncio.sleep(0.02)
-
-    def advance(self, seconds):
-        with self.lock:
-            self.cluster.advance_to(self.cluster.now + int(seconds * clock.SECOND))
-
-
-class Kubectl:
-    """The binary with a home and a kubeconfig of its own."""
-
-    def __init__(self, home, server):
-        self.home = home
-        (home / "config").write_text(kubeconfig(server))
-        self.environment = {"HOME": str(home), "KUBECONFIG": str(home / "config"), "PATH": os.environ["PATH"]}
-
-    def command(self, line):
-        return [str(KUBECTL), *line.split()]
-
-    def run(self, line, stdin="", code=0):
-        done = subprocess.run(
-            self.command(line),
-            input=stdin,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-            cwd=self.home,
-        )
-        assert done.returncode == code, f"kubectl {line}: {done.stdout}{done.stderr}"
-        return done.stdout if code == 0 else done.stderr
-
-    def start(self, line):
-        return subprocess.Popen(
-            self.command(line),
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            bufsize=1,
-            cwd=self.home,
-        )
+from tests.kubeapi.binary import OneCluster
 
 
 @pytest.fixture(scope="module")
@@ -95,12 +18,6 @@ def backend():
     cluster = Cluster.new(seed=7, now=NOW)
     cluster.advance_to(NOW + 60 * clock.SECOND)
     return OneCluster(cluster)
-
-
-@pytest.fixture(scope="module")
-def kubectl(backend, tmp_path_factory):
-    with served(backend) as server:
-        yield Kubectl(tmp_path_factory.mktemp("home"), server)
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from app.apimachinery import clock
 from app.apis import scheme
 from app.cluster.cluster import Cluster
 from tests.kubeapi.asking import NOW, TABLE, Server, loaded, pod
-from tests.kubeapi.serving import served
-from tests.kubeapi.test_kubectl import Kubectl, OneCluster
+from tests.kubeapi.binary import OneCluster
 
 METRICS = "/apis/metrics.k8s.io/v1beta1"
 
@@ -20,12 +19,6 @@ def backend():
     cluster.client.create(pod("bee", labels={"app": "bee"}))
     cluster.advance_to(NOW + 120 * clock.SECOND)
     return OneCluster(cluster)
-
-
-@pytest.fixture(scope="module")
-def kubectl(backend, tmp_path_factory):
-    with served(backend) as server:
-        yield Kubectl(tmp_path_factory.mktemp("home"), server)
 
 
 @pytest.fixture

@@ -5,39 +5,13 @@ from sqlalchemy import text
 
 from app.cluster.apiserver import dispatch
 from app.lab import history
-from app.lab.library import Library
-from app.lab.service import LabService, NoStepBack, make_pool
+from app.lab.service import NoStepBack
 from app.lab.state import LabState, inflated
 from app.lab.views import Mode
-from app.progress import accounts, labs, states
-from app.settings import Settings
-from tests.support import databases as kinds
+from app.progress import labs, states
 
 EXERCISE = "write-a-toleration"
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: bee-%d}\nspec: {containers: [{name: bee, image: nginx}]}\n"
-
-
-@pytest.fixture(scope="module")
-def pool():
-    made = make_pool(Settings(workers=2))
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=kinds.KINDS)
-def service(request, tmp_path, pool):
-    server = kinds.server(request.param, tmp_path)
-    database = server.migrated()
-    settings = Settings(home=tmp_path)
-    yield LabService(database, pool, Library(database, settings.exercises), settings)
-    database.dispose()
-    server.stop()
-
-
-@pytest.fixture
-def user(service):
-    with service._database.session() as session:
-        return accounts.create_guest(session)
 
 
 def names(outcome):

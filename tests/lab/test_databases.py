@@ -5,32 +5,12 @@ import threading
 import pytest
 
 from app.exercises import loader
-from app.lab.library import Library
-from app.lab.service import LabService, make_pool
 from app.lab.views import Mode
 from app.progress import accounts, gradebook, labs, results
 from app.progress.exporters import csv_scores
-from app.settings import ROOT, Settings
-from tests.support import databases as kinds
+from app.settings import ROOT
 
 EXERCISE = "write-a-toleration"
-
-
-@pytest.fixture(scope="module")
-def pool():
-    made = make_pool(Settings(workers=2))
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=kinds.KINDS)
-def service(request, tmp_path, pool):
-    server = kinds.server(request.param, tmp_path)
-    database = server.migrated()
-    settings = Settings(home=tmp_path)
-    yield LabService(database, pool, Library(database, settings.exercises), settings)
-    database.dispose()
-    server.stop()
 
 
 def test_a_learner_goes_all_the_way(service):

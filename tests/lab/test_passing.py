@@ -1,4 +1,4 @@
-"""Time that passes at once: what a learner need not wait for."""
+"""Time that passes at once: what a user need not wait for."""
 
 import time
 
@@ -6,12 +6,8 @@ import pytest
 
 from app.apimachinery.clock import MINUTE, SECOND
 from app.lab import passing
-from app.lab.library import Library
-from app.lab.service import LabService, make_pool
 from app.lab.views import Mode
-from app.progress import accounts, labs
-from app.progress.db import Database
-from app.settings import Settings
+from app.progress import labs
 from tests.cluster.builders import fresh, phase, taint
 from tests.syllabus.steps import tolerating
 
@@ -31,59 +27,42 @@ spec: {taints: [{key: a, effect: NoExecute}]}
 """
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    settings = Settings(home=tmp_path_factory.mktemp("home"), database_url="", workers=1)
-    database = Database(settings.database)
-    database.migrate()
-    pool = make_pool(settings)
-    yield LabService(database, pool, Library(database, settings.exercises), settings)
-    pool.close()
-    database.dispose()
-
-
-@pytest.fixture
-def learner(service):
-    with service._database.session() as session:
-        return accounts.create_guest(session)
-
-
-def test_a_toleration_of_five_minutes_need_not_be_waited_for(service, learner):
-    lab = service.start(learner, "taint-a-node", seed=1)
-    before = service.apply(learner, lab, PATIENT, Mode.APPLY, "en").view
-    service.advance(learner, lab, 60, "en")
-    assert "patient" in {pod.name for pod in service.view(learner, lab, "en").pods}
-    outcome = service.advance(learner, lab, 300, "en")
+def test_a_toleration_of_five_minutes_need_not_be_waited_for(service, user):
+    lab = service.start(user, "taint-a-node", seed=1)
+    before = service.apply(user, lab, PATIENT, Mode.APPLY, "en").view
+    service.advance(user, lab, 60, "en")
+    assert "patient" in {pod.name for pod in service.view(user, lab, "en").pods}
+    outcome = service.advance(user, lab, 300, "en")
     assert outcome.passed == "5m"
     assert any("TaintManagerEviction" in line for line in outcome.lines)
     assert (outcome.view.now - before.now).total_seconds() == pytest.approx(360, abs=5)
-    service.advance(learner, lab, 60, "en")
-    assert "patient" not in {pod.name for pod in service.view(learner, lab, "en").pods}
+    service.advance(user, lab, 60, "en")
+    assert "patient" not in {pod.name for pod in service.view(user, lab, "en").pods}
 
 
-def test_what_passed_is_in_the_log_of_commands_and_outlives_a_look(service, learner):
-    lab = service.start(learner, "taint-a-node", seed=2)
-    moved = service.advance(learner, lab, 600, "en").view
-    assert (service.view(learner, lab, "en").now - moved.now).total_seconds() < 5
+def test_what_passed_is_in_the_log_of_commands_and_outlives_a_look(service, user):
+    lab = service.start(user, "taint-a-node", seed=2)
+    moved = service.advance(user, lab, 600, "en").view
+    assert (service.view(user, lab, "en").now - moved.now).total_seconds() < 5
     with service._database.session() as session:
         (command,) = labs.commands(session, lab)
     assert (command.kind.value, command.input, command.ok) == ("advance", "600s", True)
 
 
-def test_time_stands_still_while_a_lab_is_paused(service, learner):
-    lab = service.start(learner, "taint-a-node", seed=3)
-    stopped = service.pause(learner, lab, paused=True, language="en").view
+def test_time_stands_still_while_a_lab_is_paused(service, user):
+    lab = service.start(user, "taint-a-node", seed=3)
+    stopped = service.pause(user, lab, paused=True, language="en").view
     assert stopped.paused
     time.sleep(1.1)
-    assert service.view(learner, lab, "en").now == stopped.now
-    applied = service.apply(learner, lab, PATIENT, Mode.APPLY, "en").view
+    assert service.view(user, lab, "en").now == stopped.now
+    applied = service.apply(user, lab, PATIENT, Mode.APPLY, "en").view
     assert (applied.now, applied.paused) == (stopped.now, True)
-    moved = service.advance(learner, lab, 60, "en").view
+    moved = service.advance(user, lab, 60, "en").view
     assert ((moved.now - stopped.now).total_seconds(), moved.paused) == (60, True)
-    assert service.check(learner, lab, "en").view.paused
-    service.pause(learner, lab, paused=False, language="en")
+    assert service.check(user, lab, "en").view.paused
+    service.pause(user, lab, paused=False, language="en")
     time.sleep(1.1)
-    after = service.view(learner, lab, "en")
+    after = service.view(user, lab, "en")
     assert not after.paused
     assert applied.next_in is None, "a page that stands still asks for nothing"
     assert after.next_in is not None
@@ -93,10 +72,10 @@ def test_time_stands_still_while_a_lab_is_paused(service, learner):
     assert kinds == ["pause", "apply", "advance", "check", "resume"]
 
 
-def test_a_reset_lab_runs_again(service, learner):
-    lab = service.start(learner, "taint-a-node", seed=4)
-    service.pause(learner, lab, paused=True, language="en")
-    assert not service.reset(learner, lab, "en").view.paused
+def test_a_reset_lab_runs_again(service, user):
+    lab = service.start(user, "taint-a-node", seed=4)
+    service.pause(user, lab, paused=True, language="en")
+    assert not service.reset(user, lab, "en").view.paused
 
 
 def test_the_next_event_is_what_happens_next():

@@ -9,7 +9,7 @@ from app.progress import accounts
 from app.progress.db import Database
 from app.settings import Settings
 from app.web.app import create_app
-from tests.kubeapi.test_kubectl import Kubectl
+from tests.kubeapi.binary import Kubectl
 from tests.support.serving import serving
 
 POD = (

@@ -29,7 +29,7 @@ class NoUserToImpersonate(StatusError):
 
 def admit(cluster: Served, request: ApiRequest, parts: Sequence[str]) -> User:
     """The user that the request acts as; Forbidden where that user, or acting as that user, is not allowed."""
-    user = _acting_as(cluster, request)
+    user = acting_as(cluster, request, users.ADMIN)
     if user is users.ADMIN:
         return user
     check(cluster, user, asked(request, parts))
@@ -75,10 +75,11 @@ def _named_by(request: ApiRequest) -> str:
     return value.removeprefix("=") if field == "metadata.name" and "," not in value else ""
 
 
-def _acting_as(cluster: Served, request: ApiRequest) -> User:
+def acting_as(cluster: Served, request: ApiRequest, asker: User) -> User:
+    """Whom the asker's headers name, else the asker; Forbidden where the asker may not act as that user or group."""
     headers = {name: value for name, value in request.headers.items() if name.startswith("impersonate-")}
     if not headers:
-        return users.ADMIN
+        return asker
     name = headers.get(USER, "")
     groups = tuple(headers[GROUP].split(SEPARATOR)) if headers.get(GROUP) else ()
     extra = tuple(
@@ -91,7 +92,7 @@ def _acting_as(cluster: Served, request: ApiRequest) -> User:
             f'Internal Server Error: "{request.path}": requested {sorted(headers)} without impersonating a user'
         )
     for wanted in _to_impersonate(name, groups, headers.get(UID, ""), extra):
-        check(cluster, users.ADMIN, wanted)
+        check(cluster, asker, wanted)
     return User(name, _groups(name, groups), headers.get(UID, ""), extra)
 
 

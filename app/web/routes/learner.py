@@ -186,52 +186,45 @@ def after_post(lab: str) -> Response:
     return RedirectResponse(f"/lab/{lab}", status_code=303)
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What every form of the workplace brings along: whose lab, and the text of the editor to be shown again."""
+
+    request: Request
+    lab: str
+    service: ServiceDep
+    user: CurrentUser
+    language: Language
+    manifest: Manifest
+    mode: Kubectl
+
+    def answer(self, action: str, outcome: Outcome) -> Response:
+        """The workplace after the action."""
+        page = Page(outcome.view, outcome, action, self.mode, self.manifest)
+        return _workplace(self.request, self.service, self.user, self.language, page)
+
+
+ThisTurn = Annotated[Turn, Depends()]
+
+
 @router.post("/lab/{lab}/apply")
-def apply(
-    request: Request,
-    lab: str,
-    service: ServiceDep,
-    user: CurrentUser,
-    language: Language,
-    manifest: Manifest,
-    mode: Kubectl,
-) -> Response:
+def apply(turn: ThisTurn) -> Response:
     """Change the cluster. 422 with the problems, and the cluster as it was, where the text is refused."""
-    outcome = service.apply(user, lab, manifest, mode, language)
-    page = Page(outcome.view, outcome, "apply", mode, manifest)
-    return _workplace(request, service, user, language, page)
+    outcome = turn.service.apply(turn.user, turn.lab, turn.manifest, turn.mode, turn.language)
+    return turn.answer("apply", outcome)
 
 
 @router.post("/lab/{lab}/check")
-def check(
-    request: Request,
-    lab: str,
-    service: ServiceDep,
-    user: CurrentUser,
-    language: Language,
-    manifest: Manifest,
-    mode: Kubectl,
-) -> Response:
-    """Grade a copy of the cluster as it is. The text only comes along to be shown again."""
-    outcome = service.check(user, lab, language)
-    page = Page(outcome.view, outcome, "check", mode, manifest)
-    return _workplace(request, service, user, language, page)
+def check(turn: ThisTurn) -> Response:
+    """Grade a copy of the cluster as it is."""
+    return turn.answer("check", turn.service.check(turn.user, turn.lab, turn.language))
 
 
 @router.post("/lab/{lab}/submit")
-def submit(
-    request: Request,
-    lab: str,
-    service: ServiceDep,
-    user: CurrentUser,
-    language: Language,
-    manifest: Manifest,
-    mode: Kubectl,
-) -> Response:
+def submit(turn: ThisTurn) -> Response:
     """Apply, then check. 422 without a verdict where the text is refused."""
-    outcome = service.submit(user, lab, manifest, mode, language)
-    page = Page(outcome.view, outcome, "submit", mode, manifest)
-    return _workplace(request, service, user, language, page)
+    outcome = turn.service.submit(turn.user, turn.lab, turn.manifest, turn.mode, turn.language)
+    return turn.answer("submit", outcome)
 
 
 @router.post("/lab/{lab}/reset")
@@ -259,53 +252,27 @@ def _span(by: Annotated[str, Form()]) -> float | None:
 
 
 @router.post("/lab/{lab}/advance")
-def advance(
-    request: Request,
-    lab: str,
-    service: ServiceDep,
-    user: CurrentUser,
-    language: Language,
-    manifest: Manifest,
-    mode: Kubectl,
-    span: Annotated[float | None, Depends(_span)],
-) -> Response:
-    """Let the cluster's time pass at once. The text only comes along to be shown again."""
-    outcome = service.advance(user, lab, span, language)
-    page = Page(outcome.view, outcome, "advance", mode, manifest)
-    return _workplace(request, service, user, language, page)
+def advance(turn: ThisTurn, span: Annotated[float | None, Depends(_span)]) -> Response:
+    """Let the cluster's time pass at once."""
+    return turn.answer("advance", turn.service.advance(turn.user, turn.lab, span, turn.language))
 
 
 @router.post("/lab/{lab}/pause")
+def pause(turn: ThisTurn) -> Response:
+    """Let the cluster's time stand still."""
+    return turn.answer("pause", turn.service.pause(turn.user, turn.lab, paused=True, language=turn.language))
+
+
 @router.post("/lab/{lab}/resume")
-def pause(
-    request: Request,
-    lab: str,
-    service: ServiceDep,
-    user: CurrentUser,
-    language: Language,
-    manifest: Manifest,
-    mode: Kubectl,
-) -> Response:
-    """Let the cluster's time stand still, or go on. The text only comes along to be shown again."""
-    action = request.url.path.rpartition("/")[2]
-    outcome = service.pause(user, lab, paused=action == "pause", language=language)
-    return _workplace(request, service, user, language, Page(outcome.view, outcome, action, mode, manifest))
+def resume(turn: ThisTurn) -> Response:
+    """Let the cluster's time go on."""
+    return turn.answer("resume", turn.service.pause(turn.user, turn.lab, paused=False, language=turn.language))
 
 
 @router.post("/lab/{lab}/back")
-def step_back(
-    request: Request,
-    lab: str,
-    service: ServiceDep,
-    user: CurrentUser,
-    language: Language,
-    manifest: Manifest,
-    mode: Kubectl,
-    to: Annotated[int, Form(ge=0, le=2**31 - 1)],
-) -> Response:
+def step_back(turn: ThisTurn, to: Annotated[int, Form(ge=0, le=2**31 - 1)]) -> Response:
     """Put the cluster back to the state after an earlier command. 404 where that is not kept, or not allowed."""
-    outcome = service.step_back(user, lab, to, language)
-    return _workplace(request, service, user, language, Page(outcome.view, outcome, "back", mode, manifest))
+    return turn.answer("back", turn.service.step_back(turn.user, turn.lab, to, turn.language))
 
 
 @router.get("/me")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from app.apimachinery import clock
+from app.apimachinery.errors import Invalid
 from app.apimachinery.meta import Object
 from app.cluster.client import Client
 from app.cluster.store import Store
@@ -42,3 +45,12 @@ def workload(kind: str, name: str = "web", *, labels: dict[str, str] | None = No
     template = {"metadata": {"labels": labels or {"app": name}}, "spec": pod()["spec"]}
     selector = {"matchLabels": {"app": name}}
     return named("apps/v1", kind, name, spec={"selector": selector, "template": template, **spec})
+
+
+def refused_change(obj: Object, changes: Object) -> str:
+    """The server's words against a merge patch of an object that was just made."""
+    client, _ = server()
+    client.create(obj)
+    with pytest.raises(Invalid) as caught:
+        client.patch(obj["kind"], obj["metadata"]["name"], "default", changes, "merge")
+    return caught.value.message

@@ -3,7 +3,9 @@
 import orjson
 import pytest
 
-from app.cluster.apiserver import dispatch
+from app.apimachinery.errors import Forbidden
+from app.cluster import users
+from app.cluster.apiserver import authorization, dispatch
 from app.cluster.apiserver.exchange import ApiRequest
 from tests.cluster.builders import fresh, pod
 
@@ -124,8 +126,21 @@ def test_a_role_that_is_missing_is_named_in_the_refusal(cluster):
 
 
 def test_to_act_as_somebody_takes_the_verb_impersonate(cluster):
-    cluster.client.create(bound("reader", "system:masters", name="x"))
-    assert ask(cluster, "GET", PODS, impersonate_user="x", impersonate_group="system:masters")[0] == 200
+    jane = users.named("jane")
+    headers = {"impersonate-user": "bob", "impersonate-group": "system:masters"}
+    request = ApiRequest("GET", PODS, (), headers)
+    with pytest.raises(Forbidden) as caught:
+        authorization.acting_as(cluster, request, jane)
+    assert caught.value.message == (
+        'users "bob" is forbidden: User "jane" cannot impersonate resource "users" in API group "" at the cluster scope'
+    )
+    rule = {"apiGroups": [""], "resources": ["users"], "verbs": ["impersonate"], "resourceNames": ["bob"]}
+    cluster.client.create(role("may-act", rule, kind="ClusterRole"))
+    cluster.client.create(bound("may-act", "jane", kind="ClusterRoleBinding", role_kind="ClusterRole"))
+    with pytest.raises(Forbidden, match='groups "system:masters" is forbidden: User "jane" cannot impersonate'):
+        authorization.acting_as(cluster, request, jane)
+    alone = ApiRequest("GET", PODS, (), {"impersonate-user": "bob"})
+    assert authorization.acting_as(cluster, alone, jane).name == "bob"
 
 
 def test_a_service_account_that_is_acted_as_has_its_groups(cluster):
