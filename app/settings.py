@@ -44,6 +44,12 @@ class Settings(BaseSettings):
     history_days: int = Field(
         default=90, ge=1, description="Days after a lab's last command until the states to step back to are dropped."
     )
+    history_steps: int = Field(
+        default=1000,
+        ge=50,
+        description="States to step back to that one lab keeps beside its newest 50; the oldest are dropped first.",
+    )
+    history_kb: int = Field(default=4096, ge=64, description="KiB that these states may take, as they are stored.")
 
     @property
     def database(self) -> str:

@@ -149,10 +149,13 @@ class Cluster:
         other._unseen = self._unseen.copy()
         return other
 
-    def begin_epoch(self, abandoned: Cluster) -> None:
-        """Take the place of `abandoned`, a later state of this cluster: its watches end, revisions keep rising."""
+    def begin_epoch(self, abandoned: Cluster, *, unseen: int = 0) -> None:
+        """Take the place of `abandoned`, a later state of this cluster: its watches end, revisions keep rising.
+
+        `unseen` bounds what clients saw of it beyond that state.
+        """
         self._run_instant()
-        self.store.begin_epoch(abandoned.store)
+        self.store.begin_epoch(abandoned.store, unseen)
         self._cursor = self.store.revision
 
     @property

@@ -173,18 +173,19 @@ class Store:
         fresh.reverse()
         return fresh
 
-    def begin_epoch(self, abandoned: Store) -> None:
+    def begin_epoch(self, abandoned: Store, unseen: int = 0) -> None:
         """Go on from here although `abandoned`, a later state of the same cluster, has been seen by clients.
 
         No number and no uid is handed out twice, every watch that was open is too old, and an object that was seen
         otherwise gets a new resourceVersion. As etcdutl's `snapshot restore --bump-revision --mark-compacted` does.
+        `unseen` is how many more writes clients may have seen than `abandoned` holds; any object may be one of them.
         """
-        self._revision = max(self._revision, abandoned._revision) + 1
-        self._draws = max(self._draws, abandoned._draws)
+        self._revision = max(self._revision, abandoned._revision) + unseen + 1
+        self._draws = max(self._draws, abandoned._draws) + unseen
         for resource, objects in self._objects.items():
             seen = abandoned._objects.get(resource, {})
             for key in sorted(objects):
-                if objects[key] != seen.get(key):
+                if unseen or objects[key] != seen.get(key):
                     self._revision += 1
                     objects[key] = self._stamped(objects[key])
         self._ordered.clear()

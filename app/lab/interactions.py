@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -19,15 +19,19 @@ from app.apimachinery.errors import StatusError
 from app.apimachinery.manifests import ManifestError
 from app.apimachinery.messages import Message
 from app.cluster.apiserver import dispatch
-from app.cluster.cluster import Cluster
+from app.cluster.cluster import Cluster, FormatError
 from app.exercises import changes, grader, loader, proof, setup
 from app.exercises.model import Exercise, Variant
 from app.kubectl import resource_builder
-from app.kubectl.commands import apply, create, delete, replace
+from app.kubectl.commands import apply, create, delete
+from app.kubectl.commands import replace as kubectl_replace
 from app.kubectl.result import CommandResult
 from app.lab import history, passing, picture, wire
-from app.lab.state import LabState
+from app.lab.state import LabState, StateError
 from app.terminal import shell
+
+UNSEEN = 1_000_000
+"""Writes that clients may have seen after a lab's stored state: more than a cluster makes until it falls asleep."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Reply:
 
     output: dict[str, Any] = field(default_factory=dict)
     state: bytes = b""
+    whole: bool = False
+    """Whether nothing can be compared with the state before."""
 
 
 def handle(message: bytes) -> bytes:
@@ -73,7 +79,8 @@ def handle(message: bytes) -> bytes:
         params, blobs = wire.unpack(message)
         state, start, *more = [*blobs, *[b""] * (2 - len(blobs))]
         reply = OPERATIONS[params["operation"]](Request(params, state, start, tuple(more)))
-        difference = history.difference(state, reply.state) if state and reply.state else b""
+        compared = state and reply.state and not reply.whole
+        difference = history.difference(state, reply.state) if compared else b""
         return wire.pack({"output": reply.output}, reply.state, difference)
     except Exception as error:  # noqa: BLE001 (the border of the process: the caller gets the cause)
         return wire.pack({"fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()})
@@ -120,7 +127,7 @@ def _shown(lab: LabState, request: Request, state: bytes = b"", **output: Any) -
 _VERBS: dict[str, Callable[..., CommandResult]] = {
     "apply": apply.run,
     "create": create.run,
-    "replace": partial(replace.run, force=True),
+    "replace": partial(kubectl_replace.run, force=True),
     "delete": delete.run,
 }
 
@@ -254,6 +261,18 @@ def _back(request: Request) -> Reply:
     return _shown(earlier, request, earlier.dump(), ok=True, lines=[], problems=[])
 
 
+def _reset(request: Request) -> Reply:
+    """The start, in a new epoch. What it leaves behind is not caught up: that may take long, or be what is broken."""
+    lab = LabState.load(request.start)
+    try:
+        abandoned, readable = LabState.load(request.state), True
+    except (StateError, FormatError):
+        abandoned, readable = lab, False
+    lab.cluster.begin_epoch(abandoned.cluster, unseen=UNSEEN)
+    reply = _shown(lab, request, lab.dump(), ok=True, lines=[], problems=[])
+    return replace(reply, whole=not readable)
+
+
 def _parse(request: Request) -> Reply:
     """Read an author's file: what is wrong with it, and its name and version where nothing is."""
     try:
@@ -281,6 +300,7 @@ OPERATIONS: dict[str, Callable[[Request], Reply]] = {
     "api": _api,
     "watch": _watch,
     "back": _back,
+    "reset": _reset,
     "parse": _parse,
     "prove": _prove,
 }

@@ -107,6 +107,7 @@ def lab(  # noqa: PLR0913 (what the service read, each by name)
     commands: int,
     manifest: str,
     steps: Sequence[Command],
+    complete: bool,
 ) -> LabView:
     """A lab with its task, its picture, and the verdict given last in it."""
     picture = output["picture"]
@@ -138,6 +139,7 @@ def lab(  # noqa: PLR0913 (what the service read, each by name)
         verdict_stale=judged is not None and judged.lab_revision != row.revision,
         paused=row.paused,
         steps=() if row.exam else (*(_step(command) for command in steps), StepView(0)),
+        steps_gone=not complete,
         next_in=None if upcoming is None or row.paused else max(0.0, (int(upcoming) - int(output["now"])) / SECOND),
     )
 

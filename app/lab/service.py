@@ -95,6 +95,7 @@ class LabService:
         self._library = library
         self._settings = settings
         self._cache = ViewCache()
+        self._history = states.Bound(settings.history_steps, settings.history_kb * 1024)
         self.bell = Bell()
 
     # What is on offer
@@ -176,13 +177,8 @@ class LabService:
         return self._outcome(self._interact(user, lab_id, "submit", params, text), language)
 
     def reset(self, user: User, lab_id: str, language: str) -> Outcome:
-        """Put the cluster back to its start, at once. Results and commands stay."""
-        lab = self.find(user, lab_id)
-        with self._database.session() as session:
-            lab = labs.reset(session, lab.id, wall_anchor=_wall())
-        self.bell.ring(lab.id)
-        view = self._view(lab, self._picture(lab), language)
-        return Outcome(ok=True, lines=(), view=view)
+        """Put the cluster back to its start, in a new epoch. Results and commands stay."""
+        return self._outcome(self._interact(user, lab_id, "reset", {"operation": "reset"}), language)
 
     def advance(self, user: User, lab_id: str, span: float | None, language: str) -> Outcome:
         """Let the cluster's time pass at once: `span` seconds, or until its next event (None)."""
@@ -335,11 +331,17 @@ class LabService:
         command = labs.NewCommand(kind=kind, input=text, output=printed, ok=bool(output.get("ok", True)), sim_at=now)
         verdict = output.get("verdict")
         result = None if verdict is None else _result(lab, kind, text, verdict)
-        paused = kind == "pause" or (lab.paused and kind != "resume")
+        paused = kind == "pause" or (lab.paused and kind not in {"resume", "reset"})
         change = labs.NewState(state, now, wall, difference, paused=paused) if state else None
         with self._database.session() as session:
             after = labs.commit_interaction(
-                session, lab.id, expected_revision=lab.revision, change=change, command=command, result=result
+                session,
+                lab.id,
+                expected_revision=lab.revision,
+                change=change,
+                command=command,
+                result=result,
+                bound=self._history,
             )
         self._cache.put(after.id, after.revision, wall, output)
         if state:
@@ -380,6 +382,7 @@ class LabService:
             commands = labs.count_commands(session, lab.id)
             manifest = labs.last_manifest(session, lab.id)
             steps = [] if lab.exam else states.steps(session, lab.id)
+            complete = lab.exam or states.reach_back(session, lab)
         return presenter.lab(
             lab,
             self._variant(lab),
@@ -390,6 +393,7 @@ class LabService:
             commands=commands,
             manifest=manifest,
             steps=steps,
+            complete=complete,
         )
 
     def _outcome(self, done: _Done, language: str) -> Outcome:

@@ -259,6 +259,8 @@ class LabView:
     """Whether the cluster's time stands still."""
     steps: tuple[StepView, ...] = ()
     """What can be gone back to, newest first; the start is always the last one. Empty in an exam."""
+    steps_gone: bool = False
+    """Whether the states after the oldest commands are no longer kept."""
     next_in: float | None = None
     """Seconds until something happens in the cluster by itself; None when nothing will."""
     commands: int = 0

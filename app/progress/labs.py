@@ -152,10 +152,16 @@ def commit_interaction(
     change: NewState | None,
     command: NewCommand,
     result: NewResult | None = None,
+    bound: states.Bound = states.BOUND,
 ) -> Lab:
     """Log a command that was carried out on a revision, with the new state (None: it stayed) and the verdict it gave.
 
-    A new state makes a new revision. Returns the lab as it is now. Raises RevisionConflict, LabEnded, UnknownLab.
+    A new state makes a new revision; `bound` is what is kept of the earlier ones. Returns the lab as it is now.
+
+    Raises:
+        RevisionConflict: somebody was faster.
+        LabEnded: it takes no more commands.
+        UnknownLab: there is none.
     """
     values: dict[str, Any] = {"commands": col(Lab.commands) + 1, "updated_at": times.now()}
     if change is not None:
@@ -169,26 +175,9 @@ def commit_interaction(
     lab = _write(session, lab_id, values, expected_revision)
     _log(session, lab, command)
     if change is not None:
-        states.record(session, lab, change.state, change.difference)
+        states.record(session, lab, change.state, change.difference, bound)
     if result is not None:
         results.add(session, lab.id, lab.revision, result)
-    return lab
-
-
-def reset(session: Session, lab_id: str, *, wall_anchor: int) -> Lab:
-    """Put the lab back to its start, whatever its revision; logged as a command. Raises LabEnded, UnknownLab."""
-    values = {
-        "commands": col(Lab.commands) + 1,
-        "updated_at": times.now(),
-        "revision": col(Lab.revision) + 1,
-        "state": col(Lab.start_state),
-        "sim_anchor": col(Lab.start_anchor),
-        "wall_anchor": wall_anchor,
-        "paused": False,
-    }
-    lab = _write(session, lab_id, values)
-    _log(session, lab, NewCommand(CommandKind.RESET, "", "", ok=True, sim_at=lab.sim_anchor))
-    states.record_start(session, lab)
     return lab
 
 
