@@ -267,16 +267,21 @@ class TestWriting:
         assert answer.headers["warning"] == '299 - "unknown field \\"spec.tolerationz\\""'
         assert "warning" not in server.ask("POST", PODS, pod("wasp")).headers
 
+    def test_another_form_of_body_is_an_unsupported_media_type(self, server):
+        status = loaded(server.ask("POST", PODS, b"...", content_type="text/plain"), 415)
+        assert status["reason"] == "UnsupportedMediaType"
+        assert "accepted media types include: application/json" in status["message"]
+
     @pytest.mark.parametrize(
-        ("content_type", "says"),
+        ("body", "code", "says"),
         [
-            ("application/vnd.kubernetes.protobuf", "protobuf"),
-            ("text/plain", "accepted media types include: application/json"),
+            (b"...", 400, "does not appear to be a protobuf message, expected prefix [107 56 115 0]"),
+            (b"k8s\0\x0a\xff", 400, "unexpected EOF"),
+            (b"k8s\0\x0a\x08\x0a\x02v1\x12\x02Oh", 415, "does not read Oh in version 'v1' as Kubernetes protobuf"),
         ],
     )
-    def test_another_form_of_body_is_an_unsupported_media_type(self, server, content_type, says):
-        status = loaded(server.ask("POST", PODS, b"k8s\0...", content_type=content_type), 415)
-        assert status["reason"] == "UnsupportedMediaType"
+    def test_a_body_that_is_no_protobuf_of_a_known_kind_is_refused(self, server, body, code, says):
+        status = loaded(server.ask("POST", PODS, body, content_type="application/vnd.kubernetes.protobuf"), code)
         assert says in status["message"]
 
     def test_an_object_is_replaced_under_its_version(self, filled):

@@ -219,14 +219,6 @@ def test_nodes_are_tainted_labelled_and_cordoned(kubectl, backend):
     kubectl.run("label node node01 disk-")
 
 
-def test_a_protobuf_body_is_refused_with_advice(kubectl):
-    told = kubectl.run("create deployment web --image=nginx", code=1)
-    assert "protobuf" in told
-    manifest = kubectl.run("create deployment web --image=nginx --dry-run=client -o yaml")
-    assert kubectl.run("apply -f -", stdin=manifest) == "deployment.apps/web created\n"
-    kubectl.run("delete deployment web --wait=false")
-
-
 def test_all_resources_and_kinds_can_be_named(kubectl):
     table = kubectl.run("api-resources")
     assert "deployments" in table

@@ -1,4 +1,4 @@
-"""Request bodies: JSON or YAML to objects of the kind that the path names.
+"""Request bodies: JSON, YAML or protobuf to objects of the kind that the path names.
 
 Mirrors k8s.io/apiserver/pkg/endpoints/handlers/create.go and rest.go for what is checked before a registry
 sees the object.
@@ -14,13 +14,12 @@ import orjson
 from app.apimachinery import manifests
 from app.apimachinery.errors import BadRequest, UnsupportedMediaType
 from app.apimachinery.meta import Object
-from app.apis import decode
+from app.apis import decode, protobuf
 from app.apis.scheme import KindInfo
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 
 FIELD_VALIDATION = ("Ignore", "Warn", "Strict")
 
-_PROTOBUF = "application/vnd.kubernetes.protobuf"
 _YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 _READ = ("", "application/json", "application/x-www-form-urlencoded")
 _MAX_DEPTH = 100
@@ -29,15 +28,12 @@ _MAX_DEPTH = 100
 def json_of(request: ApiRequest) -> Any:
     """The body as JSON values. UnsupportedMediaType for another form, BadRequest for what is no JSON."""
     media_type = request.content_type
-    if media_type == _PROTOBUF:
-        raise UnsupportedMediaType(
-            "this cluster does not read Kubernetes protobuf yet, which this kubectl command sends; write the "
-            "object with --dry-run=client -o yaml and pass it to kubectl apply -f - instead"
-        )
+    if media_type == protobuf.MEDIA_TYPE:
+        return protobuf.decode(request.body)
     if media_type not in _READ and not media_type.endswith("+json"):
         raise UnsupportedMediaType(
             "the body of the request was in an unknown format - accepted media types include: "
-            "application/json, application/yaml"
+            "application/json, application/yaml, application/vnd.kubernetes.protobuf"
         )
     try:
         document = orjson.loads(request.body)

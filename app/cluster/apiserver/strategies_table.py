@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.apis.scheme import KindInfo
 from app.cluster.apiserver.strategies import apps, core, nodes, pods, quotas, rbac, scheduling, stored
 from app.cluster.apiserver.strategy import Strategy
@@ -23,8 +25,17 @@ class _WithStatus(Strategy):
     has_status = True
 
 
+class _Ingresses(_WithStatus):
+    """Ingresses (pkg/registry/networking/ingress/strategy.go)."""
+
+    def new_status(self) -> dict[str, Any]:
+        """What a load balancer reports is a structure of its own."""
+        return {"loadBalancer": {}}
+
+
 _PLAIN = Strategy()
 _WITH_STATUS = _WithStatus()
+_INGRESSES = _Ingresses()
 
 
 def strategy_for(info: KindInfo) -> Strategy:
@@ -32,4 +43,6 @@ def strategy_for(info: KindInfo) -> Strategy:
     own = STRATEGIES.get(info.group_resource)
     if own is not None:
         return own
+    if info.kind == "Ingress":
+        return _INGRESSES
     return _WITH_STATUS if "status" in info.subresources else _PLAIN

@@ -7,7 +7,7 @@ look. A kind without its own strategy is served by `Strategy` as it stands.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from app.apimachinery import meta, validation
 from app.apimachinery.meta import Object
@@ -38,10 +38,14 @@ class Strategy:
         del new, old, store
         return []
 
+    def new_status(self) -> dict[str, Any]:
+        """The status of a new object: Go writes a structure without content as `{}`."""
+        return {}
+
     def prepare_for_create(self, obj: Object) -> None:
         """Drop what a client may not set (rest.RESTCreateStrategy: PrepareForCreate)."""
         if self.has_status:
-            obj.pop("status", None)
+            obj["status"] = self.new_status()
         if self.has_generation:
             obj["metadata"]["generation"] = 1
 
