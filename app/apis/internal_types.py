@@ -86,6 +86,8 @@ _LAYOUT: Mapping[str, str] = {
     "PodSchedulingGate": "Name",
     "PodResourceClaim": "Name ResourceClaimName* ResourceClaimTemplateName*",
     "LocalObjectReference": "Name",
+    "ObjectReference": "Kind Namespace Name UID APIVersion ResourceVersion FieldPath",
+    "EventSource": "Component Host",
     "WorkloadReference": "Name PodGroup PodGroupReplicaKey",
     "HostPathVolumeSource": "Path Type*",
     "EmptyDirVolumeSource": "Medium SizeLimit*",

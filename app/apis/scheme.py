@@ -26,6 +26,8 @@ class KindInfo:
     namespaced: bool = True
     categories: tuple[str, ...] = ()
     subresources: tuple[str, ...] = ()
+    stored_as: str = ""
+    """The apiVersion in which this kind's objects are stored, where it is only another view of them."""
 
     @property
     def api_version(self) -> str:
@@ -105,6 +107,7 @@ KINDS: tuple[KindInfo, ...] = (
     _info("batch", "v1", "Job", "jobs", categories=_ALL, subresources=_STATUS),
     _info("coordination.k8s.io", "v1", "Lease", "leases"),
     _info("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices"),
+    _info("events.k8s.io", "v1", "Event", "events", "ev", stored_as="v1"),
     _info("networking.k8s.io", "v1", "Ingress", "ingresses", "ing", subresources=_STATUS),
     _info("networking.k8s.io", "v1", "IngressClass", "ingressclasses", namespaced=False),
     _info("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies", "netpol"),
@@ -138,9 +141,10 @@ REVIEWS: tuple[KindInfo, ...] = (
 _BY_KIND = {(info.api_version, info.kind): info for info in KINDS}
 _BY_RESOURCE = {
     name: info
-    for info in KINDS
+    for info in reversed(KINDS)
     for name in (info.group_resource, info.plural, info.singular, *info.short_names, info.kind)
 }
+"""Of two kinds with one name, the first: as the server announces them."""
 
 
 def for_kind(api_version: str, kind: str) -> KindInfo:
@@ -161,6 +165,11 @@ def of(obj: dict[str, object]) -> KindInfo:
     return for_kind(str(obj.get("apiVersion") or ""), str(obj.get("kind") or ""))
 
 
+def stored(info: KindInfo) -> KindInfo:
+    """The kind as which the kind's objects are stored: itself, but for views."""
+    return _BY_KIND[info.stored_as, info.kind] if info.stored_as else info
+
+
 def for_resource(name: str) -> KindInfo:
     """A kind by its resource's plural, singular or short name, `plural.group`, or the kind's own name.
 
@@ -175,7 +184,7 @@ def for_resource(name: str) -> KindInfo:
 
 def _near_kind(api_version: str, kind: str) -> Hint:
     """What the writer meant: other capitals, another apiVersion, a slip of the finger."""
-    folded = {info.kind.lower(): info for info in KINDS}
+    folded = {info.kind.lower(): info for info in reversed(KINDS)}
     near = folded.get(kind.lower()) or folded.get(kind.lower().removesuffix("s"))
     if near is None:
         close = difflib.get_close_matches(kind.lower(), folded, n=1, cutoff=0.75)

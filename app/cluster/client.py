@@ -13,7 +13,7 @@ from app.apimachinery import labels, meta
 from app.apimachinery.errors import BadRequest
 from app.apimachinery.labels import Selector
 from app.apimachinery.meta import Object
-from app.apis import scheme
+from app.apis import conversion, scheme
 from app.apis.scheme import KindInfo
 from app.cluster.apiserver import binding as bindings
 from app.cluster.apiserver import eviction as evictions
@@ -71,7 +71,10 @@ class Client:
         info = info_of(kind)
         key = f"{namespace or 'default'}/{name}" if info.namespaced else name
         found = self._registry.store.get(info.plural, key)
-        return found if found is None or self._shown is None else self._shown(info.plural, found)
+        if found is None:
+            return None
+        found = conversion.shown(info, found)
+        return found if self._shown is None else self._shown(info.plural, found)
 
     def list(
         self,
@@ -96,7 +99,7 @@ class Client:
             wanted = field_selectors.parse(field_selector, info)
             fields_of = strategies_table.strategy_for(info).selectable_fields
             found = [obj for obj in found if wanted.matches(obj, fields_of)]
-        return found
+        return [conversion.shown(info, obj) for obj in found] if info.stored_as else found
 
     def create(
         self,
@@ -117,7 +120,7 @@ class Client:
         options = WriteOptions(dry_run, field_manager, user or self._user, field_validation)
         if info.kind == "Binding":
             return bindings.create(self._registry, obj, namespace, options)
-        return self._registry.create(info, obj, namespace, options)
+        return conversion.shown(info, self._registry.create(info, obj, namespace, options))
 
     def update(
         self,
@@ -132,7 +135,8 @@ class Client:
     ) -> Object:
         """Replace an object. A resourceVersion in it must be the stored one (else Conflict); without one it wins."""
         options = WriteOptions(dry_run, field_manager, user or self._user, field_validation)
-        return self._registry.update(scheme.of(obj), obj, namespace, options, subresource)
+        info = scheme.of(obj)
+        return conversion.shown(info, self._registry.update(info, obj, namespace, options, subresource))
 
     def update_status(self, obj: Object, namespace: str = "") -> Object:
         """Replace an object's status and nothing else of it."""
@@ -154,7 +158,7 @@ class Client:
         """Change parts of an object. `patch_type` is `strategic`, `merge` or `json`, or its content type."""
         options = WriteOptions(dry_run, field_manager, self._user, field_validation)
         target = patching.Target(info_of(kind), name, namespace, subresource or "")
-        return patching.patch(self._registry, target, patch, patch_type, options)
+        return conversion.shown(target.info, patching.patch(self._registry, target, patch, patch_type, options))
 
     def delete(
         self,
@@ -169,7 +173,8 @@ class Client:
     ) -> Object:
         """Delete an object, or mark its deletion; returns it as it then is. `propagation` as in DeleteOptions."""
         options = DeleteOptions(grace_seconds, propagation or "Background", uid, dry_run, self._user)
-        return self._registry.delete(info_of(kind), name, namespace, options)
+        info = info_of(kind)
+        return conversion.shown(info, self._registry.delete(info, name, namespace, options))
 
     def evict(self, namespace: str, pod: str, eviction: Object | None = None, *, dry_run: bool = False) -> None:
         """Delete a pod as its disruption budget allows. TooManyRequests where it does not."""

@@ -56,9 +56,16 @@ def test_an_unknown_kind_is_refused_with_the_near_one(api_version, kind, path, a
     assert (hint.path, str(hint.advice)) == (path, advice)
 
 
-def test_no_two_kinds_share_a_name():
-    names = [name for info in scheme.KINDS for name in (info.plural, info.singular, *info.short_names)]
-    assert len(set(names)) == len(names) - sum(info.plural == info.singular for info in scheme.KINDS)
+def test_no_two_stored_kinds_share_a_name():
+    stored = [info for info in scheme.KINDS if not info.stored_as]
+    names = [name for info in stored for name in (info.plural, info.singular, *info.short_names)]
+    assert len(set(names)) == len(names) - sum(info.plural == info.singular for info in stored)
+
+
+def test_a_view_of_a_kind_is_reached_by_its_full_name_only():
+    view = scheme.for_kind("events.k8s.io/v1", "Event")
+    assert scheme.stored(view) is scheme.for_resource("events") is scheme.for_resource("ev")
+    assert scheme.for_resource("events.events.k8s.io") is view
 
 
 def test_group_names_print_as_messages_want_them():

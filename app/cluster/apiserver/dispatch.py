@@ -15,6 +15,7 @@ import orjson
 
 from app.apimachinery.clock import Instant
 from app.apimachinery.errors import Expired, MethodNotAllowed, NotFound, StatusError
+from app.apis import scheme
 from app.cluster import users
 from app.cluster.apiserver import (
     authorization,
@@ -154,7 +155,7 @@ def _open_watch(cluster: Served, request: ApiRequest, target: Target) -> ApiResp
     revision = cluster.client.revision
     start = start_of(request.param("resourceVersion"))
     if initial or (start is None and initial is not False):
-        objects = filter(stream.matches, cluster.client.list(target.info, target.namespace or None))
+        objects = filter(stream.matches, cluster.client.list(scheme.stored(target.info), target.namespace or None))
         lines = stream.initial(objects, revision, mark_end=bool(initial))
     elif start is None:
         lines = []

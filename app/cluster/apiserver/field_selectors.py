@@ -1,7 +1,7 @@
 """Field selectors: `spec.nodeName=node01,status.phase!=Failed` (k8s.io/apimachinery/pkg/fields/selector.go).
 
 Which fields a kind can be selected by, and the words for others, are those of its field label conversion
-(pkg/apis/core/v1/conversion.go, pkg/apis/batch/v1/conversion.go, pkg/apis/resource/v1/conversion.go; for all other
+(pkg/apis/core/v1/conversion.go, and of the same name for batch, events and resource; for all other
 kinds apimachinery/pkg/runtime/converter.go: DefaultMetaV1FieldSelectorConversion).
 """
 
@@ -56,6 +56,15 @@ _KINDS: Mapping[str, tuple[frozenset[str], str]] = {
         "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {label}",
     ),
 }
+_REGARDING = {f"regarding.{part}": f"involvedObject.{part}" for part in _INVOLVED}
+_STORED = {
+    "events.events.k8s.io": {
+        **_REGARDING,
+        "reportingController": "reportingComponent",
+        **{name: name for name in ("metadata.name", "metadata.namespace", "reason", "type")},
+    }
+}
+"""Of kinds that are views: what can be selected by, and what it is called where it is stored."""
 _READ_AT = {"status.successful": "status.succeeded", "status.podIPs": "status.podIP"}
 _NUMBERS = frozenset({"status.successful", "status.replicas"})
 
@@ -85,6 +94,9 @@ def parse(text: str, info: KindInfo) -> FieldSelector:
         BadRequest: a term is none, or the kind cannot be selected by its field.
     """
     supported, words = _KINDS.get(info.group_resource, (_DEFAULT_FIELDS, _DEFAULT))
+    names = _STORED.get(info.group_resource)
+    if names is not None:
+        supported, words = frozenset(names), _CORE
     terms = []
     for term in filter(None, text.split(",")):
         name, operator, value = _split(term)
@@ -92,7 +104,7 @@ def parse(text: str, info: KindInfo) -> FieldSelector:
             raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
         if name not in supported:
             raise BadRequest(words.format(label=name))
-        terms.append((name, value, operator != "!="))
+        terms.append((names[name] if names else name, value, operator != "!="))
     return FieldSelector(tuple(terms))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from app.apimachinery import labels
 from app.apimachinery.errors import BadRequest, Expired
 from app.apimachinery.meta import Object, key_of, labels_of, namespace_of
+from app.apis import conversion, scheme
 from app.apis.scheme import KindInfo
 from app.cluster.apiserver import field_selectors, list_options, strategies_table, tables
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
@@ -22,13 +23,13 @@ def get(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     form = negotiate(request.accept, Form.TABLE, Form.METADATA)
     list_options.refuse_future(list_options.version_of(request.param("resourceVersion")), cluster.client.revision)
     obj = cluster.client.get(target.info, target.name, target.namespace)
-    return ApiResponse.of(encoder(cluster, request, target.info, form)(obj))
+    return ApiResponse.of(encoder(cluster, request, target.info, form)(conversion.stored(target.info, obj)))
 
 
 def answer(cluster: Served, request: ApiRequest, target: Target, obj: Object, code: int = 200) -> ApiResponse:
     """An object that a write returns, in the form that the client accepts."""
     form = negotiate(request.accept, Form.TABLE, Form.METADATA)
-    return ApiResponse.of(encoder(cluster, request, target.info, form)(obj), code)
+    return ApiResponse.of(encoder(cluster, request, target.info, form)(conversion.stored(target.info, obj)), code)
 
 
 def list_(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
@@ -46,7 +47,7 @@ def list_(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
         body = {"kind": form.value, "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": items}
     else:
         # Items of a typed list carry neither kind nor apiVersion: the list's own say it.
-        items = [_without_type(obj) for obj in page]
+        items = [_without_type(conversion.shown(info, obj)) for obj in page]
         body = {
             "kind": f"{info.kind}List",
             "apiVersion": info.api_version,
@@ -57,7 +58,7 @@ def list_(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
 
 
 def selector(request: ApiRequest, target: Target) -> Callable[[Object], bool]:
-    """Whether an object is one that the request is about. BadRequest for selectors that make no sense."""
+    """Whether a stored object is one that the request is about. BadRequest for selectors that make no sense."""
     try:
         chosen = labels.parse_selector(request.param("labelSelector"))
     except labels.SelectorError as error:
@@ -95,12 +96,12 @@ def wants_initial_events(request: ApiRequest) -> bool | None:
 
 
 def encoder(cluster: Served, request: ApiRequest, info: KindInfo, form: Form) -> Callable[[Object], Object]:
-    """How one object is written in a form. BadRequest for table options that make no sense."""
+    """How one stored object is written in a form. BadRequest for table options that make no sense."""
     if form is Form.TABLE:
         return lambda obj: _table(cluster, request, info, [obj], _version_of(obj))
     if form is Form.METADATA:
         return tables.partial_metadata
-    return lambda obj: obj
+    return lambda obj: conversion.shown(info, obj)
 
 
 def _version_of(obj: Object) -> dict[str, Any]:
@@ -116,8 +117,12 @@ def _table(
             f'Unable to convert to Table as requested: includeObject: Invalid value: "{include}": '
             "must be 'Metadata', 'Object', 'None', or empty"
         )
-    printer = tables.printer_for(info.group_resource)
-    return tables.table(printer, objects, cluster.now, metadata=metadata, include_object=include)
+    printer = tables.printer_for(scheme.stored(info).group_resource)
+    table = tables.table(printer, objects, cluster.now, metadata=metadata, include_object=include)
+    if info.stored_as and include == "Object":
+        for row in table["rows"]:
+            row["object"] = conversion.shown(info, row["object"])
+    return table
 
 
 def _without_type(obj: Object) -> Object:
@@ -129,7 +134,7 @@ def _as_of(cluster: Served, info: KindInfo, namespace: str, wanted: list_options
 
     Expired where the log does not reach back so far.
     """
-    found = cluster.client.list(info, namespace or None)
+    found = cluster.client.list(scheme.stored(info), namespace or None)
     if wanted.revision is None or wanted.revision >= cluster.client.revision:
         return found
     try:

@@ -16,7 +16,7 @@ from app.apimachinery import clock as clocks
 from app.apimachinery import meta, validation
 from app.apimachinery.errors import BadRequest, Conflict, MethodNotAllowed, NotFound, RequestEntityTooLarge
 from app.apimachinery.meta import Object
-from app.apis import defaults, scheme
+from app.apis import conversion, defaults, scheme
 from app.apis.scheme import KindInfo
 from app.cluster import store as stores
 from app.cluster.apiserver import admission_chain, decoding, strategies_table
@@ -78,10 +78,13 @@ class Registry:
         self.store = store
 
     def get(self, info: KindInfo, name: str, namespace: str = "") -> Object:
-        """The stored object; NotFound where there is none."""
+        """The object as this kind shows it; NotFound where there is none."""
+        return conversion.shown(info, self._stored(info, name, namespace))
+
+    def _stored(self, info: KindInfo, name: str, namespace: str) -> Object:
         found = self.store.get(info.plural, key(info, name, namespace))
         if found is None:
-            raise stores.not_found(info.plural, name)
+            raise stores.not_found(info.group_resource, name)
         return found
 
     def create(self, info: KindInfo, obj: Object, namespace: str = "", options: WriteOptions = _WRITE) -> Object:
@@ -130,7 +133,7 @@ class Registry:
             raise NotFound("the server could not find the requested resource")
         strategy = strategies_table.strategy_for(info)
         new = self._decoded(info, obj, namespace, options)
-        old = self.get(info, meta.name_of(new), meta.namespace_of(new))
+        old = self._stored(info, meta.name_of(new), meta.namespace_of(new))
         _match_identity(info, new, old)
         return self._updated(info, strategy, (new, old), options, subresource)
 
@@ -167,7 +170,7 @@ class Registry:
         return stored
 
     def _decoded(self, info: KindInfo, obj: Object, namespace: str, options: WriteOptions) -> Object:
-        """The working copy: strictly decoded, defaulted, with the request's namespace."""
+        """The working copy in the form that is stored: strictly decoded, defaulted, with the request's namespace."""
         new = decoding.decoded(info, obj, strict=options.field_validation == "Strict")
         metadata = new["metadata"] = new.get("metadata") or {}
         if info.namespaced:
@@ -178,7 +181,7 @@ class Registry:
                 )
             metadata["namespace"] = given or namespace or "default"
         defaults.fill(new)
-        return new
+        return conversion.stored(info, new)
 
     def delete(self, info: KindInfo, name: str, namespace: str = "", options: DeleteOptions = _DELETE) -> Object:
         """Delete an object, or mark it as being deleted; returns it as it is then (or last was).
@@ -188,7 +191,7 @@ class Registry:
         if info.kind == "Binding":
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
         strategy = strategies_table.strategy_for(info)
-        old = self.get(info, name, namespace)
+        old = self._stored(info, name, namespace)
         if options.uid and options.uid != old["metadata"]["uid"]:
             raise _uid_conflict(info, name, options.uid, old["metadata"]["uid"])
         asked = WriteOptions(dry_run=options.dry_run, user=options.user)
@@ -282,7 +285,7 @@ def _uid_conflict(info: KindInfo, name: str, wanted: str, found: str) -> Conflic
 
 def _refuse(info: KindInfo, obj: Object, errors: list[validation.FieldError]) -> None:
     if errors:
-        raise validation.invalid_object(info.group_kind, meta.name_of(obj), errors)
+        raise validation.invalid_object(scheme.stored(info).group_kind, meta.name_of(obj), errors)
 
 
 def _limit_size(obj: Object) -> None:

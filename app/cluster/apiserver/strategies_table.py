@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver.strategies import apps, core, nodes, pods, quotas, rbac, scheduling, stored
+from app.cluster.apiserver.strategies import apps, core, events, nodes, pods, quotas, rbac, scheduling, stored
 from app.cluster.apiserver.strategy import Strategy
 
 STRATEGIES: dict[str, Strategy] = {
     **core.STRATEGIES,
+    **events.STRATEGIES,
     **pods.STRATEGIES,
     **quotas.STRATEGIES,
     **nodes.STRATEGIES,

@@ -99,7 +99,7 @@ def delete_collection(cluster: Served, request: ApiRequest, target: Target) -> A
     matches = reading.selector(request, target)
     deleted = [
         _delete(cluster, target, name_of(obj), namespace_of(obj), options)
-        for obj in cluster.client.list(target.info, target.namespace or None)
+        for obj in cluster.client.list(scheme.stored(target.info), target.namespace or None)
         if matches(obj)
     ]
     metadata = {"resourceVersion": str(cluster.client.revision)}

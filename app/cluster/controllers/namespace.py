@@ -20,7 +20,9 @@ from app.cluster.loops import Context
 NAME = "namespace-controller"
 WATCHES = frozenset(info.plural for info in scheme.KINDS if info.namespaced or info.plural == "namespaces")
 FINALIZER = "kubernetes"
-_CONTENTS = tuple(info for info in scheme.KINDS if info.namespaced and info.kind not in {"Binding", "Pod"})
+_CONTENTS = tuple(
+    info for info in scheme.KINDS if info.namespaced and not info.stored_as and info.kind not in {"Binding", "Pod"}
+)
 _PODS = tuple(info for info in scheme.KINDS if info.plural == "pods")
 _GONE = ("ContentRemoved", "All content successfully removed")
 _FINE = {

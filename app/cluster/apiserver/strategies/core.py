@@ -68,24 +68,6 @@ class ConfigMapStrategy(Strategy):
         return core.config_map_update(new, old)
 
 
-class EventStrategy(Strategy):
-    """Events (core/event/strategy.go)."""
-
-    def selectable_fields(self, obj: Object) -> Mapping[str, str]:
-        """By the object concerned, the reason, the reporter and the type."""
-        involved = obj.get("involvedObject") or {}
-        source = (obj.get("source") or {}).get("component") or ""
-        parts = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-        return {
-            **super().selectable_fields(obj),
-            **{f"involvedObject.{part}": str(involved.get(part) or "") for part in parts},
-            "reason": obj.get("reason") or "",
-            "reportingComponent": obj.get("reportingComponent") or "",
-            "source": source or obj.get("reportingComponent") or "",
-            "type": obj.get("type") or "",
-        }
-
-
 class ServiceStrategy(Strategy):
     """Services (core/service/strategy.go)."""
 
@@ -120,6 +102,5 @@ class ServiceStrategy(Strategy):
 STRATEGIES: dict[str, Strategy] = {
     "namespaces": NamespaceStrategy(),
     "configmaps": ConfigMapStrategy(),
-    "events": EventStrategy(),
     "services": ServiceStrategy(),
 }
