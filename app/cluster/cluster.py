@@ -158,6 +158,14 @@ class Cluster:
         self.store.begin_epoch(abandoned.store, unseen)
         self._cursor = self.store.revision
 
+    def compact(self, age: Micros, keep: int) -> None:
+        """Let go of watch events older than `age` but for the last `keep`; whoever asks for them is told 410.
+
+        The API server has etcd compacted every five minutes (apiserver/pkg/storage/etcd3/compact.go); here whoever
+        keeps clusters decides, since a cluster's time may jump while its watches look on.
+        """
+        self.store.compact_before(self.now - age, self._cursor, keep)
+
     @property
     def now(self) -> Instant:
         """The simulated instant, in microseconds since the epoch."""

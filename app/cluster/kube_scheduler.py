@@ -15,7 +15,7 @@ from app.apimachinery import clock, meta
 from app.apimachinery.clock import SECOND, Micros
 from app.apimachinery.errors import AlreadyExists, Conflict, NotFound
 from app.apimachinery.meta import Object
-from app.cluster import heartbeats, logs, mounts, rbac, scheduler_options, scheduler_process
+from app.cluster import heartbeats, logs, mounts, rbac, scheduler_attempts, scheduler_options, scheduler_process
 from app.cluster.client import Client
 from app.cluster.loops import Context
 from app.cluster.processes import QUICK, Launch, Run
@@ -144,7 +144,7 @@ def first_state(context: Context) -> dict[str, Any]:
 
 def attempts(state: Mapping[str, Any], namespace: str, name: str) -> list[dict[str, Any]]:
     """The kept attempts of a pod, oldest first."""
-    return list((state.get("attempts") or {}).get(f"{namespace}/{name}", []))
+    return scheduler_attempts.told(state.get("attempts") or {}, f"{namespace}/{name}")
 
 
 def names(state: Mapping[str, Any]) -> tuple[set[str], set[str]]:

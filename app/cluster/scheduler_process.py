@@ -15,19 +15,18 @@ from app.apimachinery.errors import StatusError
 from app.apimachinery.meta import Object
 from app.apis import scheme
 from app.cluster import controller_utils as utils
+from app.cluster import scheduler_attempts as attempts
 from app.cluster import scheduler_effects
 from app.cluster.loops import Context
 from app.scheduler import event_handlers, profile, snapshot
 from app.scheduler.framework.runtime import Framework
 from app.scheduler.queue import QueuedPod, SchedulingQueue
-from app.scheduler.schedule_one import ScheduleResult, schedule_one
+from app.scheduler.schedule_one import schedule_one
 from app.scheduler.snapshot import Snapshot
 
 SEEN = tuple(info.plural for info in scheme.KINDS if info.kind in snapshot.KINDS)
 """The resources that a cycle's snapshot is made of."""
 WATCHES = frozenset(SEEN)
-KEPT_ATTEMPTS = 5
-"""Attempts that are kept of each pod."""
 MAX_CYCLES = 5_000
 """Pods tried in one run; more than a cluster of this size can hold waiting."""
 
@@ -100,7 +99,7 @@ def _try(context: Context, process: Process, queue: SchedulingQueue, entry: Queu
     framework = _profiles(process)[entry.pod.scheduler_name]
     seed = f"{context.seed}/{entry.pod.uid}"
     result = schedule_one(framework, _snapshot(context), pod, pick=lambda names: _drawn(seed, names))
-    _keep(context, entry.pod.key, result)
+    attempts.keep(context.state["attempts"], entry.pod.key, context.now, result.pod.uid, result.attempt)
     try:
         scheduler_effects.carry_out(context, process, pod, result)
     except StatusError as error:
@@ -136,12 +135,6 @@ def _drawn(seed: str, names: Sequence[str]) -> str:
     """One of several equally good nodes. Upstream's choice among them is not defined; ours depends on seed and pod."""
     digest = hashlib.sha256(seed.encode()).digest()
     return names[int.from_bytes(digest[:8], "big") % len(names)]
-
-
-def _keep(context: Context, key: str, result: ScheduleResult) -> None:
-    kept = context.state["attempts"].setdefault(key, [])
-    kept.append({"time": context.now, "uid": result.pod.uid, **result.attempt})
-    del kept[:-KEPT_ATTEMPTS]
 
 
 def forget_gone(context: Context) -> None:

@@ -36,6 +36,8 @@ class WatchEvent:
     resource: str
     object: Object
     previous: Object | None
+    instant: clocks.Instant = 0
+    """When; an earlier version did not keep it."""
 
 
 class Store:
@@ -137,7 +139,9 @@ class Store:
         self._revision += 1
         del self._objects[resource][key]
         self._ordered.pop(resource, None)
-        self._append(WatchEvent(self._revision, "DELETED", resource, self._stamped(current), current))
+        self._append(
+            WatchEvent(self._revision, "DELETED", resource, self._stamped(current), current, self._clock.now())
+        )
         return current
 
     def _write(self, kind: str, resource: str, key: str, obj: Object, previous: Object | None) -> Object:
@@ -145,7 +149,7 @@ class Store:
         stored = self._stamped(obj)
         self._objects.setdefault(resource, {})[key] = stored
         self._ordered.pop(resource, None)
-        self._append(WatchEvent(self._revision, kind, resource, stored, previous))
+        self._append(WatchEvent(self._revision, kind, resource, stored, previous, self._clock.now()))
         return stored
 
     def _stamped(self, obj: Object) -> Object:
@@ -191,6 +195,11 @@ class Store:
         self._ordered.clear()
         self.compact()
 
+    def compact_before(self, instant: clocks.Instant, upto: int, keep: int) -> None:
+        """Forget the events before the instant that are not among the last `keep`, up to a revision."""
+        while len(self._log) > keep and self._log[0].instant < instant and self._log[0].revision <= upto:
+            self._compacted = self._log.popleft().revision
+
     def compact(self) -> None:
         """Forget the events up to now (etcd's compaction)."""
         self._log.clear()
@@ -233,7 +242,7 @@ class Store:
 
 
 def _rows(log: Iterable[WatchEvent]) -> list[watch_log.Row]:
-    return [(event.revision, event.type, event.resource, event.object, event.previous) for event in log]
+    return [(event.revision, event.type, event.resource, event.object, event.previous, event.instant) for event in log]
 
 
 def not_found(resource: str, name: str) -> NotFound:

@@ -13,22 +13,28 @@ from typing import Any
 from app.apimachinery import meta
 from app.apimachinery.meta import Object
 
-Row = tuple[int, str, str, Object, Object | None]
-"""(revision, type, resource, object, previous)"""
+Row = tuple[int, str, str, Object, Object | None, int]
+"""(revision, type, resource, object, previous, instant)"""
 
+_Inner = list[Any] | dict[str, list[Any]]
 _Objects = Mapping[str, Mapping[str, Object]]
 
 
 def pack(rows: Sequence[Row], stored: _Objects) -> list[list[Any]]:
-    """Rows as JSON: [revision, type, resource, key, object or null, difference to the previous or null]."""
+    """Rows as JSON: [revision, type, resource, key, object or null, difference to the previous or null, instant].
+
+    The instant is told where it is not that of the row after it.
+    """
     later: dict[tuple[str, str], Object | None] = {}
     packed: list[list[Any]] = []
-    for revision, kind, resource, obj, previous in reversed(rows):
+    after = 0
+    for revision, kind, resource, obj, previous, instant in reversed(rows):
         key = meta.key_of(obj)
         known = later.get((resource, key), stored.get(resource, {}).get(key))
         inline = None if known is not None and known == obj else obj
         difference = None if previous is None else _difference(obj, previous)
-        packed.append([revision, kind, resource, key, inline, difference])
+        packed.append([revision, kind, resource, key, inline, difference, *([] if instant == after else [instant])])
+        after = instant
         later[(resource, key)] = previous
     packed.reverse()
     return packed
@@ -38,13 +44,15 @@ def unpack(packed: Sequence[Sequence[Any]], stored: _Objects) -> list[Row]:
     """The inverse of `pack`, given the same stored objects."""
     later: dict[tuple[str, str], Object | None] = {}
     rows: list[Row] = []
-    for revision, kind, resource, key, inline, difference in reversed(packed):
+    instant = 0
+    for revision, kind, resource, key, inline, difference, *told in reversed(packed):
+        instant = told[0] if told else instant
         known = later.get((resource, key), stored.get(resource, {}).get(key))
         obj = known if inline is None else inline
         if obj is None:
             raise ValueError(f"the watch log names {resource} {key}, which the state does not hold")
         previous = None if difference is None else _changed(obj, difference)
-        rows.append((revision, kind, resource, obj, previous))
+        rows.append((revision, kind, resource, obj, previous, instant))
         later[(resource, key)] = previous
     rows.reverse()
     return rows
@@ -53,16 +61,29 @@ def unpack(packed: Sequence[Sequence[Any]], stored: _Objects) -> list[Row]:
 def _difference(base: Object, other: Object) -> list[Any]:
     """How to get from `base` to `other`: [fields set, fields removed, differences within]."""
     changed: Object = {}
-    within: dict[str, list[Any]] = {}
+    within: dict[str, _Inner] = {}
     for key, value in other.items():
         if key not in base:
             changed[key] = value
         elif base[key] is not value and base[key] != value:
-            if isinstance(value, dict) and isinstance(base[key], dict):
-                within[key] = _difference(base[key], value)
-            else:
+            inner = _inner(base[key], value)
+            if inner is None:
                 changed[key] = value
+            else:
+                within[key] = inner
     return [changed, sorted(base.keys() - other.keys()), within]
+
+
+def _inner(base: Any, other: Any) -> _Inner | None:
+    """A difference within an object, or by place within the objects of a list; None where the value is named whole."""
+    if isinstance(base, dict) and isinstance(other, dict):
+        return _difference(base, other)
+    if not (isinstance(base, list) and isinstance(other, list) and len(base) == len(other)):
+        return None
+    pairs = list(zip(base, other, strict=True))
+    if not all(isinstance(one, dict) and isinstance(two, dict) for one, two in pairs):
+        return None
+    return {str(place): _difference(one, two) for place, (one, two) in enumerate(pairs) if one != two}
 
 
 def _changed(base: Object, difference: Sequence[Any]) -> Object:
@@ -70,5 +91,9 @@ def _changed(base: Object, difference: Sequence[Any]) -> Object:
     other = {key: value for key, value in base.items() if key not in removed}
     other.update(changed)
     for key, inner in within.items():
-        other[key] = _changed(base[key], inner)
+        if isinstance(inner, dict):
+            items = enumerate(base[key])
+            other[key] = [_changed(item, inner[str(at)]) if str(at) in inner else item for at, item in items]
+        else:
+            other[key] = _changed(base[key], inner)
     return other

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
-from app.apimachinery.clock import Instant
+from app.apimachinery.clock import MINUTE, Instant, Micros
 from app.apimachinery.errors import StatusError
 from app.apimachinery.manifests import ManifestError
 from app.apimachinery.messages import Message
@@ -30,6 +30,9 @@ from app.lab import history, passing, picture, wire
 from app.lab.state import LabState, StateError
 from app.terminal import shell
 
+_WATCHED: Micros = 10 * MINUTE
+"""Before a lab's stored state: watches ask at once when it changes, so they have seen what was so long ago."""
+_KEPT_EVENTS = 100
 UNSEEN = 1_000_000
 """Writes that clients may have seen after a lab's stored state: more than a cluster makes until it falls asleep."""
 
@@ -57,7 +60,14 @@ class Request:
         return _variant(self.params["source"], int(self.params["seed"]))
 
     def lab(self) -> LabState:
-        """The lab, caught up to the interaction's instant."""
+        """The lab, caught up to the interaction's instant. What watches have long seen by then is let go."""
+        lab = LabState.load(self.state)
+        lab.cluster.compact(_WATCHED, _KEPT_EVENTS)
+        lab.cluster.advance_to(max(self.now, lab.cluster.now))
+        return lab
+
+    def watched(self) -> LabState:
+        """The lab, caught up, with every event that a watch may still be owed."""
         lab = LabState.load(self.state)
         lab.cluster.advance_to(max(self.now, lab.cluster.now))
         return lab
@@ -239,7 +249,7 @@ def _api(request: Request) -> Reply:
 
 def _watch(request: Request) -> Reply:
     """What a watch that has seen `since` must still be sent, at this instant."""
-    lab = request.lab()
+    lab = request.watched()
     asked = dispatch.ApiRequest(**{**request.params["request"], "body": b""})
     lines, revision = dispatch.watch(lab.cluster, asked, int(request.params["since"]))
     upcoming = lab.cluster.next_event()

@@ -37,7 +37,7 @@ def inflated(data: bytes) -> bytes:
 
 def deflated(text: bytes) -> bytes:
     """The inverse of `inflated`."""
-    return zlib.compress(text, 3)
+    return zlib.compress(text, 6)
 
 
 @dataclass

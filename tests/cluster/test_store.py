@@ -120,6 +120,52 @@ def test_a_revision_that_has_left_the_log_is_expired():
     assert caught.value.code == 410
 
 
+def test_compaction_keeps_what_is_young_or_among_the_last():
+    store = fresh()
+    obj = store.create("pods", thing("a"))
+    for number in range(10):
+        store.clock.advance_to(NOW + number * 1000)
+        obj = store.update("pods", {**obj, "spec": {"x": number}})
+    young, last = store.fork(store.clock), store.fork(store.clock)
+    young.compact_before(NOW + 7000, upto=store.revision, keep=0)
+    assert [event.instant for event in young.events_since(young.revision - 3)] == [NOW + 7000, NOW + 8000, NOW + 9000]
+    with pytest.raises(Expired, match="too old resource version"):
+        young.events_since(young.revision - 4)
+    last.compact_before(NOW + 7000, upto=store.revision, keep=5)
+    assert len(last.events_since(last.revision - 5)) == 5
+    store.compact_before(NOW + 9000, upto=store.revision - 8, keep=0)
+    assert len(store.events_since(store.revision - 8)) == 8, "what a loop has not yet seen stays"
+    back = Store.restore(json.loads(json.dumps(young.state())), clocks.SimulatedClock(NOW))
+    assert back.state() == young.state()
+    with pytest.raises(Expired):
+        back.events_since(young.revision - 4)
+
+
+def test_a_log_of_an_earlier_version_has_no_instants():
+    store = fresh()
+    store.create("pods", thing("a"))
+    state = json.loads(json.dumps(store.state()))
+    assert [len(row) for row in state["log"]] == [7]
+    state["log"] = [row[:6] for row in state["log"]]
+    back = Store.restore(state, clocks.SimulatedClock(NOW))
+    assert [(event.type, event.instant) for event in back.events_since(1)] == [("ADDED", 0)]
+
+
+def test_items_of_a_list_that_changed_are_told_apart():
+    store = fresh()
+    text = "long " * 200
+    obj = store.create("pods", thing("a", status={"c": [{"n": "x", "t": text, "v": 0}, {"n": "y", "t": text}]}))
+    plain = len(json.dumps(store.state()))
+    for number in range(20):
+        status = obj["status"]["c"]
+        obj = store.update("pods", {**obj, "status": {"c": [{**status[0], "v": number + 1}, *status[1:]]}})
+    store.update("pods", {**obj, "status": {"c": [{"n": "x"}, {"n": "y"}, {"n": "z"}]}})
+    store.update("pods", {**store.get("pods", "default/a"), "status": {"c": ["a", "b", {"n": "z"}]}})
+    assert len(json.dumps(store.state())) < plain + 5000
+    back = Store.restore(json.loads(json.dumps(store.state())), clocks.SimulatedClock(NOW))
+    assert back.events_since(1) == store.events_since(1)
+
+
 def test_a_fork_goes_its_own_way():
     store = fresh()
     store.create("pods", thing("a"))
@@ -140,9 +186,18 @@ def test_any_history_survives_json(steps):
     for step, name, value in steps:
         key = f"default/{name}"
         if step == "c" and not store.get("pods", key):
-            store.create("pods", thing(name, spec={"v": value, "deep": {"a": [value], "b": name}}))
+            store.create(
+                "pods", thing(name, spec={"v": value, "deep": {"a": [{"w": value}, {"w": 1}][: value or 1], "b": name}})
+            )
         elif step == "u" and (obj := store.get("pods", key)):
-            fields = {"spec": {"v": value, "deep": {"a": [value]}}, "status": {"n": value}} if value else {}
+            fields = (
+                {
+                    "spec": {"v": value, "deep": {"a": [{"w": value}, {"x": value}][: value or 2]}},
+                    "status": {"n": value},
+                }
+                if value
+                else {}
+            )
             store.update("pods", {"apiVersion": "v1", "kind": "Pod", "metadata": obj["metadata"], **fields})
         elif step == "d" and store.get("pods", key):
             store.delete("pods", key)

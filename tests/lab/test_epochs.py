@@ -7,6 +7,7 @@ import threading
 import httpx
 import pytest
 
+from app.apimachinery.errors import Expired
 from app.cluster.apiserver import dispatch
 from app.cluster.cluster import Cluster
 from app.lab import interactions, wire
@@ -16,7 +17,7 @@ from app.progress import accounts, labs
 from app.progress.db import Database
 from app.settings import Settings
 from app.web.app import create_app
-from tests.cluster.builders import NOW, fresh
+from tests.cluster.builders import MINUTE, NOW, config_map, fresh
 from tests.support.serving import serving
 
 EXERCISE = "write-a-toleration"
@@ -140,3 +141,19 @@ def test_a_state_that_cannot_be_read_can_be_reset():
     cluster, difference = asked(b"damaged", start)
     assert difference == b"", "the state after it is kept whole"
     assert cluster.client.find("nodes", "node01") is not None
+
+
+def test_events_that_watches_have_long_seen_are_let_go():
+    lab = LabState(fresh())
+    for number in range(150):
+        lab.cluster.client.create(config_map(f"map-{number}"))
+    lab.cluster.advance_to(NOW + 30 * MINUTE)
+    state = lab.dump()
+    since = lab.cluster.client.revision - 120
+    params = {"now": NOW + 31 * MINUTE, "source": "", "seed": 1}
+    watched = interactions.Request({**params, "operation": "watch"}, state).watched().cluster
+    assert len(watched.client.events_since(since)) == 120, "a watch is still told"
+    changed = interactions.Request({**params, "operation": "apply"}, state).lab().cluster
+    with pytest.raises(Expired):
+        changed.client.events_since(since)
+    assert len(changed.client.events_since(since + 20)) == 100
