@@ -201,6 +201,31 @@ def _storage_class(obj: Object) -> None:
     obj.setdefault("volumeBindingMode", "Immediate")
 
 
+_SCALE_UP = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_SCALE_DOWN = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+
+
+def _autoscaler(obj: Object) -> None:
+    """SetDefaults_HorizontalPodAutoscaler: the CPU at 80%, and rules that are given in part are completed."""
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("minReplicas", 1)
+    if not spec.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": 80}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    behavior = spec.get("behavior")
+    if behavior is not None:
+        for side, rules in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
+            given = {name: value for name, value in (behavior.get(side) or {}).items() if value is not None}
+            behavior[side] = {**meta.copied(rules), **given}
+
+
 _FILLS: dict[str, Callable[[Object], None]] = {
     "v1/Pod": pod_defaults.pod,
     "v1/Node": _node,
@@ -214,6 +239,7 @@ _FILLS: dict[str, Callable[[Object], None]] = {
     "apps/v1/ReplicaSet": _replica_set,
     "apps/v1/DaemonSet": _daemon_set,
     "apps/v1/StatefulSet": _stateful_set,
+    "autoscaling/v2/HorizontalPodAutoscaler": _autoscaler,
     "batch/v1/Job": _job,
     "batch/v1/CronJob": _cron_job,
     f"{_RBAC_GROUP}/v1/RoleBinding": _binding_of_roles,

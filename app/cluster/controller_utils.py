@@ -122,6 +122,20 @@ def selector_of(owner: Object) -> labels.Selector:
     return labels.from_label_selector(selector)
 
 
+def go_selector(selector: Mapping[str, Any] | None) -> str:
+    """A LabelSelector as its generated Go String method prints it."""
+    if selector is None:
+        return "nil"
+    equal = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
+    terms = "".join(
+        f"LabelSelectorRequirement{{Key:{term.get('key')},Operator:{term.get('operator')},"
+        f"Values:[{' '.join(term.get('values') or [])}],}},"
+        for term in selector.get("matchExpressions") or []
+    )
+    lists = f"MatchLabels:map[string]string{{{equal}}},MatchExpressions:[]LabelSelectorRequirement{{{terms}}},"
+    return f"&LabelSelector{{{lists}}}"
+
+
 def namespace_ends(error: StatusError) -> bool:
     """Whether a create was refused because its namespace goes away (errors.HasStatusCause: NamespaceTerminating)."""
     return any(cause.get("reason") == "NamespaceTerminating" for cause in error.details.get("causes") or ())

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver.strategies import apps, core, events, nodes, pods, quotas, rbac, scheduling, stored
+from app.cluster.apiserver.strategies import (
+    apps,
+    autoscaling,
+    core,
+    events,
+    nodes,
+    pods,
+    quotas,
+    rbac,
+    scheduling,
+    stored,
+)
 from app.cluster.apiserver.strategy import Strategy
 
 STRATEGIES: dict[str, Strategy] = {
@@ -15,6 +26,7 @@ STRATEGIES: dict[str, Strategy] = {
     **quotas.STRATEGIES,
     **nodes.STRATEGIES,
     **apps.STRATEGIES,
+    **autoscaling.STRATEGIES,
     **rbac.STRATEGIES,
     **scheduling.STRATEGIES,
     **stored.STRATEGIES,

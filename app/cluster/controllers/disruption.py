@@ -117,24 +117,13 @@ def _record(context: Context, obj: Object, kind: str, reason: str, message: str)
 
 
 def _unmanaged_message(budget: Object) -> str:
+    selector = utils.go_selector(_spec(budget).get("selector") or {})
     return (
-        f"Pods selected by this PodDisruptionBudget (selector: {_printed(_spec(budget).get('selector') or {})}) "
+        f"Pods selected by this PodDisruptionBudget (selector: {selector}) "
         "were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may "
         'result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to '
         "an integer value."
     )
-
-
-def _printed(selector: Mapping[str, Any]) -> str:
-    """A LabelSelector as its generated Go String method prints it."""
-    equal = "".join(f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items()))
-    terms = "".join(
-        f"LabelSelectorRequirement{{Key:{term.get('key')},Operator:{term.get('operator')},"
-        f"Values:[{' '.join(term.get('values') or [])}],}},"
-        for term in selector.get("matchExpressions") or []
-    )
-    lists = f"MatchLabels:map[string]string{{{equal}}},MatchExpressions:[]LabelSelectorRequirement{{{terms}}},"
-    return f"&LabelSelector{{{lists}}}"
 
 
 def _expected(context: Context, budget: Object, pods: list[Object]) -> tuple[int, int, bool]:
