@@ -172,7 +172,8 @@ def dns1123_label(value: str) -> list[str]:
     """A container's or a namespace's name (IsDNS1123Label)."""
     wrong = _too_long(value, 63)
     if not _matches(_LABEL, value):
-        wrong.append(_pattern(_LABEL_TEXT, _LABEL, "my-name", "123-abc"))
+        dotted = _matches(_SUBDOMAIN, value)
+        wrong.append("must not contain dots" if dotted else _pattern(_LABEL_TEXT, _LABEL, "my-name", "123-abc"))
     return wrong
 
 

@@ -77,14 +77,21 @@ def decoded(request: ApiRequest, info: KindInfo, also: Sequence[str] = ()) -> Ob
     return {**document, "apiVersion": api_version, "kind": kind}
 
 
-def warned(response: ApiResponse, request: ApiRequest, obj: Object) -> ApiResponse:
-    """The response to a write, warning of unknown fields where the client neither refuses nor ignores them."""
+def unknown_fields(request: ApiRequest, obj: Object) -> list[str]:
+    """Warnings of unknown fields, where the client neither refuses nor ignores them."""
     if (request.param("fieldValidation") or "Warn") != "Warn":
-        return response
-    warnings = [problem.text for problem in decode.problems(obj) if problem.kind == "unknown"]
+        return []
+    return [problem.text for problem in decode.problems(obj) if problem.kind == "unknown"]
+
+
+def warned(response: ApiResponse, warnings: Sequence[str]) -> ApiResponse:
+    """The response with warnings in its header, each once (apiserver/pkg/warning, endpoints/filters/warning.go)."""
     if not warnings:
         return response
-    return ApiResponse(response.code, {**response.headers, "warning": _warning_header(warnings)}, response.body)
+    header = _warning_header(list(dict.fromkeys(warnings)))
+    earlier = response.headers.get("warning")
+    told = f"{earlier}, {header}" if earlier else header
+    return ApiResponse(response.code, {**response.headers, "warning": told}, response.body)
 
 
 def _warning_header(warnings: list[str]) -> str:

@@ -19,6 +19,7 @@ from app.apis import scheme
 from app.cluster import users
 from app.cluster.apiserver import (
     authorization,
+    bodies,
     discovery,
     health,
     measured_kinds,
@@ -29,6 +30,7 @@ from app.cluster.apiserver import (
     reading,
     reviews,
     scale,
+    warnings,
     writing,
 )
 from app.cluster.apiserver.exchange import WATCH_REVISION, ApiRequest, ApiResponse
@@ -137,7 +139,7 @@ def _resource(cluster: Served, request: ApiRequest, target: Target) -> ApiRespon
         handler = _COLLECTION.get(request.method)
     if handler is None or (target.info.kind == "Binding" and request.method != "POST"):
         raise MethodNotAllowed(_NOT_ALLOWED)
-    return handler(cluster, request, target)
+    return bodies.warned(handler(cluster, request, target), warnings.of_resource(target.info))
 
 
 def _list(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from app.apimachinery import patch as patches
 from app.apimachinery.errors import BadRequest, MethodNotAllowed, UnsupportedMediaType
 from app.apimachinery.meta import Object, name_of, namespace_of
 from app.apis import scheme
-from app.cluster.apiserver import bodies, eviction, list_options, reading, shapes
+from app.cluster.apiserver import bodies, eviction, list_options, reading, shapes, warnings
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.served import Served
@@ -40,7 +41,8 @@ def create(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     created = cluster.client.create(obj, target.namespace, **write_options(request))
     if target.info.kind == "Binding":
         return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
-    return bodies.warned(reading.answer(cluster, request, target, created, 201), request, obj)
+    told = [*bodies.unknown_fields(request, obj), *warnings.on_create(created)]
+    return bodies.warned(reading.answer(cluster, request, target, created, 201), told)
 
 
 def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
@@ -49,22 +51,39 @@ def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     if name_of(obj) != target.name:
         raise BadRequest(f"the name of the object ({name_of(obj)}) does not match the name on the URL ({target.name})")
     options = write_options(request)
+    old = cluster.client.find(target.info, target.name, target.namespace)
     updated = cluster.client.update(obj, target.namespace, subresource=target.subresource, **options)
-    return bodies.warned(reading.answer(cluster, request, target, updated), request, obj)
+    told = [*bodies.unknown_fields(request, obj), *_changed(target, updated, old)]
+    return bodies.warned(reading.answer(cluster, request, target, updated), told)
+
+
+def _changed(target: Target, new: Object, old: Object | None) -> list[str]:
+    return [] if target.subresource or old is None else warnings.on_update(new, old)
 
 
 def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """PATCH of an object or of its status, in one of the three patch forms that are JSON."""
+    document = patch_of(request)
+    old = cluster.client.find(target.info, target.name, target.namespace)
     patched = cluster.client.patch(
         target.info,
         target.name,
         target.namespace,
-        patch_of(request),
+        document,
         request.content_type,
         target.subresource or None,
         **write_options(request),
     )
-    return reading.answer(cluster, request, target, patched)
+    told = [*_unknown_in_patch(request, target, document), *_changed(target, patched, old)]
+    return bodies.warned(reading.answer(cluster, request, target, patched), told)
+
+
+def _unknown_in_patch(request: ApiRequest, target: Target, document: dict[str, Any] | list[Any]) -> list[str]:
+    """Unknown fields that a patch sets; directives are no fields, and what is null is not set."""
+    if not isinstance(document, dict):
+        return []
+    named = {**patches.merge({}, document), "apiVersion": target.info.api_version, "kind": target.info.kind}
+    return [text for text in bodies.unknown_fields(request, named) if "$" not in text]
 
 
 def patch_of(request: ApiRequest) -> dict[str, Any] | list[Any]:

@@ -56,7 +56,7 @@ ACCOUNT = {"kind": "ServiceAccount", "name": "s", "namespace": "n"}
         (named("v1", "Node", "n", status={"capacity": {"cpu": "-1"}}), "status.capacity.cpu: Invalid value"),
         (
             named("v1", "Namespace", "a.b"),
-            'Namespace "a.b" is invalid: metadata.name: Invalid value: "a.b": a lowercase',
+            'Namespace "a.b" is invalid: metadata.name: Invalid value: "a.b": must not contain dots',
         ),
         (
             named("v1", "ConfigMap", "c", data={"a b": "c"}),
