@@ -130,14 +130,15 @@ def pod_requests(
     """
     spec = pod.get("spec") or {}
     statuses = _status_by_name(pod, "containerStatuses")
+    wanted = not _resize_is_infeasible(pod)
     total: Requests = {}
     for container in spec.get("containers") or ():
-        _add(total, {**(missing or {}), **_container_requests(container, statuses)})
+        _add(total, {**(missing or {}), **_container_requests(container, statuses, wanted=wanted)})
     started: Requests = {}
     peak: Requests = {}
     init_statuses = _status_by_name(pod, "initContainerStatuses")
     for container in spec.get("initContainers") or ():
-        requests = {**(missing or {}), **_container_requests(container, init_statuses)}
+        requests = {**(missing or {}), **_container_requests(container, init_statuses, wanted=wanted)}
         if container.get("restartPolicy") == "Always":
             _add(total, requests)
             _add(started, requests)
@@ -182,14 +183,30 @@ def pod_limits(pod: Mapping[str, Any]) -> Requests:
     return total
 
 
-def _container_requests(container: Mapping[str, Any], statuses: Mapping[str, Mapping[str, Any]]) -> Requests:
-    """The container's requests; during an in-place resize the larger of what is wanted, allocated and in force."""
+def _container_requests(
+    container: Mapping[str, Any], statuses: Mapping[str, Mapping[str, Any]], *, wanted: bool
+) -> Requests:
+    """The container's requests; during an in-place resize the larger of what is wanted, allocated and in force.
+
+    What is wanted counts for nothing (not `wanted`) where the node can never allocate it (determineContainerReqs).
+    """
     requests = _amounts((container.get("resources") or {}).get("requests"))
     status = statuses.get(str(container.get("name")))
-    if status is not None:
-        for running in (status.get("allocatedResources"), (status.get("resources") or {}).get("requests")):
-            _raise(requests, {name: amount for name, amount in _amounts(running).items() if name in requests})
+    if status is None:
+        return requests
+    running = (status.get("allocatedResources"), (status.get("resources") or {}).get("requests"))
+    if not wanted and any(running):
+        requests = {}
+    for amounts in running:
+        _raise(requests, _amounts(amounts))
     return requests
+
+
+def _resize_is_infeasible(pod: Mapping[str, Any]) -> bool:
+    for condition in (pod.get("status") or {}).get("conditions") or ():
+        if condition.get("type") == "PodResizePending":
+            return bool(condition.get("reason") == "Infeasible")
+    return False
 
 
 def _status_by_name(pod: Mapping[str, Any], field: str) -> dict[str, Mapping[str, Any]]:

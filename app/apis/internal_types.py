@@ -27,6 +27,10 @@ _LAYOUT: Mapping[str, str] = {
     "Container": "Name Image Command* Args* WorkingDir Ports* EnvFrom* Env* Resources. ResizePolicy* RestartPolicy* "
     "RestartPolicyRules* VolumeMounts* VolumeDevices* LivenessProbe* ReadinessProbe* StartupProbe* Lifecycle* "
     "TerminationMessagePath TerminationMessagePolicy ImagePullPolicy SecurityContext* Stdin? StdinOnce? TTY?",
+    "EphemeralContainer": "Name Image Command* Args* WorkingDir Ports* EnvFrom* Env* Resources. ResizePolicy* "
+    "RestartPolicy* RestartPolicyRules* VolumeMounts* VolumeDevices* LivenessProbe* ReadinessProbe* StartupProbe* "
+    "Lifecycle* TerminationMessagePath TerminationMessagePolicy ImagePullPolicy SecurityContext* Stdin? StdinOnce? "
+    "TTY? TargetContainerName",
     "ContainerPort": "Name HostPort# ContainerPort# Protocol HostIP",
     "EnvFromSource": "Prefix ConfigMapRef* SecretRef*",
     "ConfigMapEnvSource": "Name Optional*",
@@ -168,9 +172,9 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
-def pod_spec_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """How two specs differ, as a unified diff of their JSON (apimachinery/pkg/util/diff: Diff)."""
-    before, now = _lines(shown("PodSpec", old)), _lines(shown("PodSpec", new))
+def diff(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """How two values of a core/v1 type differ, as a unified diff of their JSON (apimachinery/pkg/util/diff: Diff)."""
+    before, now = _lines(shown(name, old)), _lines(shown(name, new))
     if len(before) + len(now) > _LONGEST:
         return ""
     return "".join([*difflib.unified_diff(before, now, n=_CONTEXT)][2:])

@@ -81,7 +81,7 @@ KINDS: tuple[KindInfo, ...] = (
         "pods",
         "po",
         categories=_ALL,
-        subresources=("status", "binding", "eviction", "log", "ephemeralcontainers"),
+        subresources=("status", "binding", "eviction", "log", "ephemeralcontainers", "resize"),
     ),
     _core("PodTemplate", "podtemplates"),
     _core("ReplicationController", "replicationcontrollers", "rc", categories=_ALL, subresources=_SCALE),

@@ -75,6 +75,9 @@ _SUBRESOURCES = {
     "binding": Subresource("binding", "", "v1", "Binding", ("create",)),
     "eviction": Subresource("eviction", "policy", "v1", "Eviction", ("create",)),
     "log": Subresource("log", "", "v1", "Pod", ("get",)),
+    "ephemeralcontainers": Subresource("ephemeralcontainers", "", "", "", ("get", "patch", "update")),
+    "resize": Subresource("resize", "", "", "", ("get", "patch", "update")),
+    "finalize": Subresource("finalize", "", "", "", ("update",)),
 }
 """What `dispatch` serves of the subresources that kinds name; an empty kind is the resource's own."""
 

@@ -181,13 +181,16 @@ _OBJECT: dict[str, Handler] = {
 _SUBRESOURCES: dict[tuple[str, str], Handler] = {
     ("binding", "POST"): writing.bind,
     ("eviction", "POST"): writing.evict,
+    ("finalize", "PUT"): writing.update,
     ("log", "GET"): podlogs.get,
     ("scale", "GET"): scale.get,
     ("scale", "PUT"): scale.update,
     ("scale", "PATCH"): scale.patch,
-    ("status", "GET"): reading.get,
-    ("status", "PUT"): writing.update,
-    ("status", "PATCH"): writing.patch,
+    **{
+        (name, method): handler
+        for name in ("status", "ephemeralcontainers", "resize")
+        for method, handler in (("GET", reading.get), ("PUT", writing.update), ("PATCH", writing.patch))
+    },
 }
 
 

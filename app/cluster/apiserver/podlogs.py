@@ -46,7 +46,8 @@ def _container(pod: Object, asked: str) -> str:
     names = [str(container["name"]) for container in spec.get("containers") or []]
     init = [str(container["name"]) for container in spec.get("initContainers") or []]
     name = pod["metadata"]["name"]
-    if asked in names or asked in init:
+    ephemeral = [str(container["name"]) for container in spec.get("ephemeralContainers") or []]
+    if asked in {*names, *init, *ephemeral}:
         return asked
     if asked:
         raise BadRequest(f"container {asked} is not valid for pod {name}")
@@ -75,7 +76,7 @@ def _refuse_unstarted(pod: Object, container: str, *, previous: bool) -> None:
 
 def _status_of(pod: Object, container: str) -> dict[str, Any]:
     status = pod.get("status") or {}
-    for field in ("containerStatuses", "initContainerStatuses"):
+    for field in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
         for known in status.get(field) or []:
             if known.get("name") == container:
                 return dict(known)

@@ -29,8 +29,8 @@ from app.cluster.users import User
 _GENERATED_LIMIT = 58
 _LONGEST_GRACE = 100 * 366 * 24 * 3600
 """Seconds; a longer grace, which any int64 may ask for, prints as this one's end."""
-_WRITABLE = {"status", "finalize"}
-"""Subresources in which the whole object is sent."""
+_WRITABLE = {"status"}
+"""Subresources in which the whole object is sent; kinds have more of their own."""
 _SIZE_LIMIT = 1_572_864
 _SYSTEM_FIELDS = (
     "uid",
@@ -129,9 +129,10 @@ class Registry:
             NotFound: there is no such object, or the kind has no such subresource.
             Conflict: the resourceVersion or the uid is another's.
         """
-        if subresource and (subresource not in _WRITABLE or subresource not in info.subresources):
-            raise NotFound("the server could not find the requested resource")
         strategy = strategies_table.strategy_for(info)
+        writable = subresource in _WRITABLE or subresource in strategy.subresources
+        if subresource and (not writable or subresource not in info.subresources):
+            raise NotFound("the server could not find the requested resource")
         new = self._decoded(info, obj, namespace, options)
         old = self._stored(info, meta.name_of(new), meta.namespace_of(new))
         _match_identity(info, new, old)
@@ -151,8 +152,9 @@ class Registry:
         if subresource == "status":
             strategy.prepare_for_status_update(new, old)
             errors = strategy.validate_status_update(new, old)
-        elif subresource == "finalize":
-            errors = []
+        elif (part := strategy.subresources.get(subresource)) is not None:
+            strategy.prepare_for_subresource_update(part, new, old)
+            errors = part.validate(new, old)
         else:
             _refuse(info, new, strategy.begin_update(new, old, self.store))
             strategy.prepare_for_update(new, old)

@@ -6,7 +6,9 @@ look. A kind without its own strategy is served by `Strategy` as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from app.apimachinery import meta, validation
@@ -16,6 +18,16 @@ from app.cluster.apiserver.validation import objectmeta
 from app.cluster.store import Store
 
 
+@dataclass(frozen=True)
+class Subresource:
+    """A part of a kind that is written by sending the whole object: what else of it is kept, and what is refused."""
+
+    prepare: Callable[[Object, Object], None] | None
+    """Given (new, old), puts back in the new object whatever this part may not change, but for metadata and status."""
+    validate: Callable[[Object, Object], list[FieldError]]
+    keeps_metadata: bool = True
+
+
 class Strategy:
     """The defaults: spec and status apart where there is a status, no generation, nothing graceful."""
 
@@ -23,6 +35,9 @@ class Strategy:
     """Whether `status` is written through the subresource only."""
     has_generation: ClassVar[bool] = False
     """Whether `metadata.generation` counts changes of `spec`."""
+
+    subresources: ClassVar[Mapping[str, Subresource]] = MappingProxyType({})
+    """The kind's own writable subresources, beside `status`."""
 
     def name_problems(self, name: str) -> list[str]:
         """What is wrong with a name."""
@@ -63,6 +78,22 @@ class Strategy:
         for field in old.keys() | new.keys():
             if field not in {"status", "metadata"}:
                 self.keep(new, old, field)
+        self.keep_metadata(new, old)
+
+    def prepare_for_subresource_update(self, part: Subresource, new: Object, old: Object) -> None:
+        """Keep everything but the part."""
+        if part.prepare is not None:
+            part.prepare(new, old)
+        if self.has_status:
+            self.keep(new, old, "status")
+        if part.keeps_metadata:
+            self.keep_metadata(new, old)
+        if self.has_generation and new.get("spec") != old.get("spec"):
+            new["metadata"]["generation"] = int(old["metadata"].get("generation") or 1) + 1
+
+    @staticmethod
+    def keep_metadata(new: Object, old: Object) -> None:
+        """Put the old metadata back, but for the version that the change is meant for (ResetObjectMetaForStatus)."""
         version = new["metadata"].get("resourceVersion")
         new["metadata"] = {**old["metadata"], **({"resourceVersion": version} if version else {})}
 

@@ -49,15 +49,15 @@ def _predicate(name: str, description: str) -> Rejection:
 
 def _resources(pod: Object, node: Object, others: list[Object]) -> Rejection | None:
     allocatable = (node.get("status") or {}).get("allocatable") or {}
-    limit = _value("pods", allocatable.get("pods"))
+    limit = value("pods", allocatable.get("pods"))
     if len(others) + 1 > limit:
         return _insufficient("pods", 1, len(others), limit)
     for name, amount in sorted(helpers.pod_requests(pod).items(), key=lambda item: _order(item[0])):
-        wanted = _value(name, str(amount))
+        wanted = value(name, str(amount))
         if wanted == 0 or ("/" in name and name not in allocatable):
             continue
-        used = sum(_value(name, str(helpers.pod_requests(other).get(name, "0"))) for other in others)
-        capacity = _value(name, allocatable.get(name))
+        used = sum(value(name, str(helpers.pod_requests(other).get(name, "0"))) for other in others)
+        capacity = value(name, allocatable.get(name))
         if wanted > capacity - used:
             return _insufficient(name, wanted, used, capacity)
     return None
@@ -68,7 +68,8 @@ def _order(name: str) -> tuple[int, str]:
     return (known.index(name), "") if name in known else (len(known), name)
 
 
-def _value(name: str, amount: object) -> int:
+def value(name: str, amount: object) -> int:
+    """An amount as the kubelet counts it: CPU in milli, the rest in units."""
     found = quantity.parse(str(amount or "0"))
     return found.milli_value() if name == "cpu" else found.value()
 

@@ -16,7 +16,7 @@ from app.apis import helpers
 from app.cluster import controller_utils as utils
 from app.cluster import mounts
 from app.cluster.loops import Context
-from app.cluster.nodes import admit, images, pod_status, service, static_pods
+from app.cluster.nodes import admit, images, pod_status, resize, resize_status, service, static_pods
 from app.cluster.nodes.pod_worker import PodWorker, new_record
 from app.cluster.processes import Program
 
@@ -51,6 +51,8 @@ class Kubelets:
         touched = mirrors | {
             change.object["metadata"]["uid"] for change in context.changes if change.resource == "pods"
         }
+        if touched:
+            touched |= set(context.state.get("deferred", ()))
         mounted = context.changed(*mounts.RESOURCES)
         revived = context.changed("nodes")
         images_on: dict[str, set[str]] = {}
@@ -86,6 +88,7 @@ class Kubelets:
                     "backoff",
                     "ready",
                     "unhealthy",
+                    "resize",
                 ):
                     context.cancel(f"{uid}/{container}/{step}")
             context.logs.forget(uid)
@@ -117,8 +120,10 @@ class Kubelets:
             return
         if utils.is_terminating(pod):
             worker.stop()
-        elif context.changed("pods"):
-            worker.definition_changed()
+        else:
+            if context.changed("pods"):
+                worker.definition_changed()
+            self._resize(context, worker, node, neighbours)
         if context.changed(*mounts.RESOURCES) and _mounts_changed(context, pod):
             worker.mounts_changed()
         for container, step in due:
@@ -127,11 +132,32 @@ class Kubelets:
             _report_images(context, node, present - before)
         _write(context, pod, record, node)
 
+    def _resize(self, context: Context, worker: PodWorker, node: Object, neighbours: list[Object]) -> None:
+        """Give the pod what it now asks for; a resize that waits for room is looked at whenever pods change."""
+        records = context.state["pods"]
+        others = [
+            resize_status.allocated(other, records[uid])
+            for other in neighbours
+            if (uid := other["metadata"]["uid"]) in records and uid != worker.uid
+        ]
+        resize.consider(worker, node, others)
+        waiting = [uid for uid in context.state.get("deferred", ()) if uid != worker.uid]
+        if resize_status.is_deferred(worker.record):
+            waiting.append(worker.uid)
+        if waiting:
+            context.state["deferred"] = waiting
+        else:
+            context.state.pop("deferred", None)
+
     def _take_on(self, context: Context, pod: Object, node: Object, neighbours: list[Object]) -> dict[str, Any] | None:
         """Admit a pod that is new to its node; the refusal goes into its status (HandlePodAdditions)."""
         name = meta.name_of(node)
         records = context.state["pods"]
-        others = [other for other in neighbours if other["metadata"]["uid"] in records]
+        others = [
+            resize_status.allocated(other, records[uid])
+            for other in neighbours
+            if (uid := other["metadata"]["uid"]) in records
+        ]
         rejection = None if utils.is_terminating(pod) else admit.admit(pod, node, others)
         if rejection is not None:
             context.recorder.record(

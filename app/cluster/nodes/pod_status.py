@@ -13,11 +13,19 @@ from app.apimachinery import clock, meta
 from app.apimachinery.clock import Instant
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
-from app.cluster.nodes import images
+from app.cluster.nodes import images, resize_status
 from app.cluster.nodes.admit import Rejection
 
 Record = dict[str, Any]
-_KUBELETS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+_KUBELETS = (
+    resize_status.PENDING,
+    resize_status.IN_PROGRESS,
+    "PodReadyToStartContainers",
+    "Initialized",
+    "Ready",
+    "ContainersReady",
+    "PodScheduled",
+)
 _RESTARTABLE = "Always"
 
 
@@ -66,8 +74,11 @@ def of(pod: Object, record: Record, host_ip: str, now: Instant) -> dict[str, Any
         status["podIPs"] = [{"ip": ip}]
     status["startTime"] = clock.rfc3339(record["since"])
     if init:
-        status["initContainerStatuses"] = [_container(pod, container, states, init=True) for container in init]
-    status["containerStatuses"] = [_container(pod, container, states, init=False) for container in main]
+        status["initContainerStatuses"] = [_container(container, record, init=True) for container in init]
+    status["containerStatuses"] = [_container(container, record, init=False) for container in main]
+    added = [container for container in pod["spec"].get("ephemeralContainers") or [] if container["name"] in states]
+    if added:
+        status["ephemeralContainerStatuses"] = [_ephemeral(container, record) for container in added]
     status["qosClass"] = before.get("qosClass") or qos_class(pod)
     return status
 
@@ -117,7 +128,7 @@ def is_initialized(pod: Object, states: Mapping[str, Record]) -> bool:
 
 
 def _conditions(pod: Object, record: Record, phase: str, now: Instant) -> list[dict[str, Any]]:
-    """The kubelet's five conditions in front of everybody else's (pkg/kubelet/status/generate.go)."""
+    """The kubelet's own conditions in front of everybody else's (pkg/kubelet/status/generate.go)."""
     states = record["containers"]
     old = (pod.get("status") or {}).get("conditions") or []
     done = phase in {"Succeeded", "Failed"}
@@ -146,7 +157,7 @@ def _conditions(pod: Object, record: Record, phase: str, now: Instant) -> list[d
     ]
     not_initialized = ("ContainersNotInitialized", f"containers with incomplete status: [{' '.join(incomplete)}]")
     ready = not unready and not done
-    wanted = [
+    own = [
         make("PodReadyToStartContainers", bool(record.get("sandbox")) and not done),
         make(
             "Initialized",
@@ -158,18 +169,16 @@ def _conditions(pod: Object, record: Record, phase: str, now: Instant) -> list[d
         make("PodScheduled", True),
     ]
     if not done and initialized:
-        wanted[1].pop("reason", None)
+        own[1].pop("reason", None)
     result: list[dict[str, Any]] = []
-    for new in wanted:
+    for new in [*resize_status.conditions(record), *own]:
         result += utils.with_condition([found for found in old if found.get("type") == new["type"]], new, now)
     return result + [dict(found) for found in old if found.get("type") not in _KUBELETS]
 
 
-def _container(
-    pod: Object, container: Mapping[str, Any], states: Mapping[str, Record], *, init: bool
-) -> dict[str, Any]:
+def _container(container: Mapping[str, Any], record: Record, *, init: bool) -> dict[str, Any]:
     name = container["name"]
-    state = states[name]
+    state = record["containers"][name]
     reference = images.parse(str(container.get("image") or ""))
     status: dict[str, Any] = {
         "name": name,
@@ -184,12 +193,18 @@ def _container(
         status["containerID"] = f"containerd://{state['id']}"
     status["started"] = state["state"] == "running"
     if state["state"] == "running":
-        given = container.get("resources") or {}
-        if given.get("requests"):
-            status["allocatedResources"] = given["requests"]
-        status["resources"] = {part: given[part] for part in ("limits", "requests") if given.get(part)}
-    del pod
+        allocated, actual = resize_status.shown(record, container)
+        if allocated.get("requests"):
+            status["allocatedResources"] = allocated["requests"]
+        status["resources"] = {part: actual[part] for part in ("limits", "requests") if actual.get(part)}
     return status
+
+
+def _ephemeral(container: Mapping[str, Any], record: Record) -> dict[str, Any]:
+    """An ephemeral container is never ready: nothing probes it."""
+    status = _container(container, record, init=False)
+    del status["started"]
+    return {**status, "ready": False}
 
 
 def _succeeded(state: Record) -> bool:

@@ -15,7 +15,7 @@ from app.apimachinery.clock import SECOND, Instant, Micros
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
 from app.cluster import events, mounts
-from app.cluster.nodes import images, pod_status, probes, programs
+from app.cluster.nodes import images, pod_status, probes, programs, resize
 from app.cluster.nodes.image_puller import FIRST_BACKOFF, MAX_BACKOFF, RESYNC, ImagePuller
 from app.cluster.nodes.worker import Record, duration
 from app.cluster.processes import Launch, Run
@@ -38,8 +38,12 @@ def new_record(pod: Object, node: str, ip: str, now: Instant) -> Record:
         "ip": ip,
         "since": now,
         "stage": "starting",
-        "containers": {container["name"]: dict(waiting) for container in pod_status.containers_of(pod)},
+        "containers": {container["name"]: dict(waiting) for container in _all_containers(pod)},
     }
+
+
+def _all_containers(pod: Object) -> list[dict[str, Any]]:
+    return [*pod_status.containers_of(pod), *(pod["spec"].get("ephemeralContainers") or [])]
 
 
 class PodWorker(ImagePuller):
@@ -53,7 +57,7 @@ class PodWorker(ImagePuller):
         """One timer went off."""
         if self.record["stage"] == "stopping" and step != "stopped":
             return
-        steps = {"setup": self._set_up, "stopped": self._stopped}
+        steps = {"setup": self._set_up, "stopped": self._stopped, "resize": self._resize}
         if step in steps:
             steps[step]()
             return
@@ -81,8 +85,13 @@ class PodWorker(ImagePuller):
                     self.context.wake(key, due)
 
     def definition_changed(self) -> None:
-        """Restart running containers whose image was changed on the live pod (computePodActions)."""
-        for name, spec in self.specs.items():
+        """Start what has been added to the live pod, restart containers whose image changed (computePodActions)."""
+        for name in [name for name in self.ephemeral if name not in self.record["containers"]]:
+            self.record["containers"][name] = {"state": "waiting", "reason": "ContainerCreating"}
+            if self.record.get("sandbox"):
+                self.proceed()
+        for name in self._known():
+            spec = self.specs[name]
             state, image = self.record["containers"][name], spec.get("image")
             if state["state"] == "running" and state.get("image") not in {None, image}:
                 self.event("Killing", f"Container {name} definition changed, will be restarted", name)
@@ -91,13 +100,22 @@ class PodWorker(ImagePuller):
                 state["image"] = image
                 self.at(name, "exit", MIN_STOP)
 
+    def _resize(self) -> None:
+        """The runtime has applied other resources; containers whose policy says so start anew."""
+        for name in resize.to_restart(self):
+            self.event("Killing", f"Container {name} resize requires restart", name)
+            self.cancel(name, "exit")
+            state = self.record["containers"][name]
+            state.update(ends={"code": 0}, again=True)
+            self.at(name, "exit", MIN_STOP)
+
     def stop(self) -> None:
         """Deletion was asked for: end what runs, within the grace period (killPod)."""
         metadata = self.pod["metadata"]
         grace = int(metadata.get("deletionGracePeriodSeconds") or 0) * SECOND
         first = self.record["stage"] != "stopping"
         longest: Micros = 0
-        for name in self.specs:
+        for name in self._known():
             state = self.record["containers"][name]
             if state["state"] == "running":
                 stops = state.get("stops")
@@ -110,6 +128,10 @@ class PodWorker(ImagePuller):
         if standing is None or due < standing:
             self.context.wake(key, due)
         self.record["stage"] = "stopping"
+
+    def _known(self) -> list[str]:
+        """The containers that the kubelet has taken on; an ephemeral one may have come this very instant."""
+        return [name for name in self.specs if name in self.record["containers"]]
 
     # ---- volumes and sandbox
 
@@ -131,6 +153,9 @@ class PodWorker(ImagePuller):
         if self.record.get("busy"):
             return
         states = self.record["containers"]
+        for name in self.ephemeral:
+            if name in states and _is_fresh(states[name]) and not self.record.get("busy"):
+                self.start(name)
         for container in self.pod["spec"].get("initContainers") or []:
             state = states[container["name"]]
             if state["state"] == "terminated" and state["code"] == 0 and not pod_status.is_sidecar(container):
@@ -186,6 +211,7 @@ class PodWorker(ImagePuller):
             state.pop(leftover, None)
         state.update(state="running", since=self.context.now, stops=run.stops, image=self.specs[name].get("image"))
         self.context.logs.write(self.uid, name, run.lines)
+        resize.restarted(self, name)
         if run.runs is not None:
             state["ends"] = {"code": run.code, "ending": run.reason} if run.reason else {"code": run.code}
             self.at(name, "exit", run.runs)
@@ -243,6 +269,10 @@ class PodWorker(ImagePuller):
             self.at(name, "restart", RESYNC, idle=state.get("pause", 0) > 0)
 
     def _restarts(self, name: str, code: int) -> bool:
+        if name in self.ephemeral:
+            return False
+        if self.record["containers"][name].pop("again", False):
+            return True
         policy = self.pod["spec"].get("restartPolicy", "Always")
         spec = self.specs[name]
         is_init = spec in (self.pod["spec"].get("initContainers") or [])
@@ -285,7 +315,7 @@ class PodWorker(ImagePuller):
         """Everything has ended: the last word, and the pod leaves the API (status_manager.go: TerminatePod)."""
         metadata = self.pod["metadata"]
         self.record["stage"] = "ended"
-        for name in self.specs:
+        for name in self._known():
             self._end_for_good(name)
         self._say_the_last_word()
         self.context.client.delete("pods", metadata["name"], metadata["namespace"], grace_seconds=0, uid=self.uid)

@@ -28,6 +28,8 @@ class Worker(ABC):
         self.programs = known
         self.uid: str = pod["metadata"]["uid"]
         self.specs = {container["name"]: container for container in pod_status.containers_of(pod)}
+        self.ephemeral = {container["name"]: container for container in pod["spec"].get("ephemeralContainers") or []}
+        self.specs.update(self.ephemeral)
 
     @abstractmethod
     def proceed(self) -> None:
@@ -66,6 +68,7 @@ class Worker(ABC):
         """Record an event about the pod, or about one of its containers."""
         inits = self.pod["spec"].get("initContainers") or []
         part = "initContainers" if any(c["name"] == container for c in inits) else "containers"
+        part = "ephemeralContainers" if container in self.ephemeral else part
         field_path = f"spec.{part}{{{container}}}" if container else ""
         self.context.recorder.record(
             self.pod,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from app.apimachinery import validation
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError
 from app.cluster.apiserver import service_allocation
-from app.cluster.apiserver.strategy import Strategy
+from app.cluster.apiserver.strategy import Strategy, Subresource
 from app.cluster.apiserver.validation import core, services
 from app.cluster.store import Store
 
@@ -17,6 +18,9 @@ class NamespaceStrategy(Strategy):
     """Namespaces live on as Terminating until their finalizer is taken off (core/namespace/storage/storage.go)."""
 
     has_status = True
+    subresources: ClassVar[Mapping[str, Subresource]] = {
+        "finalize": Subresource(None, core.namespace_finalize, keeps_metadata=False)
+    }
 
     def name_problems(self, name: str) -> list[str]:
         """A label: no dots."""

@@ -3,12 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
-from app.apimachinery import quantity
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError
-from app.cluster.apiserver.strategy import Strategy
-from app.cluster.apiserver.validation import pod, pod_update
+from app.cluster.apiserver.strategy import Strategy, Subresource
+from app.cluster.apiserver.validation import pod, pod_subresources, pod_update
+
+
+def _prepare_ephemeral_containers(new: Object, old: Object) -> None:
+    """Keep all but the ephemeral containers (dropNonEphemeralContainerUpdates)."""
+    wanted = (new.get("spec") or {}).get("ephemeralContainers")
+    new["spec"] = {**old["spec"]}
+    new["spec"].pop("ephemeralContainers", None)
+    if wanted:
+        new["spec"]["ephemeralContainers"] = wanted
+
+
+def _prepare_resize(new: Object, old: Object) -> None:
+    """Keep all but the containers' resources and how they are resized (dropNonResizeUpdates).
+
+    Where containers came, went or moved, everything is left as it is, for validation to refuse.
+    """
+    now, before = new.get("spec") or {}, old["spec"]
+    kinds = ("containers", "initContainers")
+    if any(len(now.get(kind) or []) != len(before.get(kind) or []) for kind in kinds):
+        return
+    new["spec"] = {**before}
+    for kind in kinds:
+        pairs = list(zip(now.get(kind) or [], before.get(kind) or [], strict=True))
+        if any(container.get("name") != former["name"] for container, former in pairs):
+            new["spec"][kind] = now[kind]
+        elif pairs:
+            new["spec"][kind] = [_resized(container, former) for container, former in pairs]
+
+
+def _resized(container: Object, former: Object) -> Object:
+    fields = ("resources", "resizePolicy")
+    kept = {key: value for key, value in former.items() if key not in fields}
+    return {**kept, **{field: container[field] for field in fields if field in container}}
 
 
 class PodStrategy(Strategy):
@@ -16,12 +49,16 @@ class PodStrategy(Strategy):
 
     has_status = True
     has_generation = True
+    subresources: ClassVar[Mapping[str, Subresource]] = {
+        "ephemeralcontainers": Subresource(_prepare_ephemeral_containers, pod_subresources.ephemeral_containers),
+        "resize": Subresource(_prepare_resize, pod_subresources.resize),
+    }
 
     def prepare_for_create(self, obj: Object) -> None:
         """A new pod is Pending, with its QoS class; one with scheduling gates says so (podSchedulingGates)."""
         super().prepare_for_create(obj)
         spec = obj.get("spec") or {}
-        obj["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
+        obj["status"] = {"phase": "Pending", "qosClass": pod.qos_class(spec)}
         if spec.get("schedulingGates"):
             obj["status"]["conditions"] = [
                 {
@@ -71,34 +108,6 @@ class PodStrategy(Strategy):
             "status.podIP": status.get("podIP") or "",
             "status.nominatedNodeName": status.get("nominatedNodeName") or "",
         }
-
-
-_QOS_RESOURCES = ("cpu", "memory")
-
-
-def qos_class(spec: Mapping[str, object]) -> str:
-    """Guaranteed, Burstable or BestEffort (pkg/apis/core/v1/helper/qos/qos.go: ComputePodQOS)."""
-    containers = [*_containers(spec, "containers"), *_containers(spec, "initContainers")]
-    requests = [_positive(container, "requests") for container in containers]
-    limits = [_positive(container, "limits") for container in containers]
-    if not any(requests) and not any(limits):
-        return "BestEffort"
-    guaranteed = all(
-        set(limit) == set(_QOS_RESOURCES) and all(request.get(name) == limit[name] for name in limit)
-        for request, limit in zip(requests, limits, strict=True)
-    )
-    return "Guaranteed" if guaranteed else "Burstable"
-
-
-def _containers(spec: Mapping[str, object], field: str) -> list[Object]:
-    found = spec.get(field)
-    return found if isinstance(found, list) else []
-
-
-def _positive(container: Object, side: str) -> dict[str, int]:
-    listed = (container.get("resources") or {}).get(side) or {}
-    amounts = {name: quantity.parse(str(listed[name])).milli_value() for name in _QOS_RESOURCES if name in listed}
-    return {name: amount for name, amount in amounts.items() if amount > 0}
 
 
 STRATEGIES: dict[str, Strategy] = {"pods": PodStrategy()}

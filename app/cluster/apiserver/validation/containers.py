@@ -27,14 +27,14 @@ def validate(spec: Object, field: str) -> list[FieldError]:
     names: set[str] = set()
     for index, container in enumerate(regular):
         here = f"{field}.containers[{index}]"
-        errors += _container(container, here, mounted) + _name_once(container, here, names)
+        errors += common(container, here, mounted) + _name_once(container, here, names)
         errors += probes.of_container(container, here)
     errors += _host_ports(regular, f"{field}.containers")
     if spec.get("hostNetwork"):
         errors += _host_network(regular, f"{field}.containers")
     for index, container in enumerate(initial):
         here = f"{field}.initContainers[{index}]"
-        errors += _container(container, here, mounted) + _name_once(container, here, names)
+        errors += common(container, here, mounted) + _name_once(container, here, names)
         errors += _init_container(container, here)
     return errors
 
@@ -59,7 +59,7 @@ def _init_container(container: Object, here: str) -> list[FieldError]:
     ]
 
 
-def _container(container: Object, here: str, mounted: set[str | None]) -> list[FieldError]:
+def common(container: Object, here: str, mounted: set[str | None]) -> list[FieldError]:
     """ValidateContainerCommon."""
     name, image = container.get("name") or "", container.get("image") or ""
     errors = [invalid(f"{here}.name", name, text) for text in validation.dns1123_label(name)] if name else []

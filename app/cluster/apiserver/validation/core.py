@@ -1,12 +1,28 @@
-"""Rules for ConfigMaps (pkg/apis/core/validation/validation.go: ValidateConfigMap)."""
+"""Rules for ConfigMaps and Namespaces (pkg/apis/core/validation/validation.go)."""
 
 from __future__ import annotations
 
 from app.apimachinery import validation
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import ErrorKind, FieldError, forbidden, invalid
+from app.cluster.apiserver.validation import objectmeta
 
 _SIZE_LIMIT = 1024 * 1024
+
+
+_STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+
+
+def namespace_finalize(new: Object, old: Object) -> list[FieldError]:
+    """What may be written through a namespace's finalize subresource (ValidateNamespaceFinalizeUpdate)."""
+    errors = objectmeta.validate_update(new["metadata"], old["metadata"])
+    for index, name in enumerate((new.get("spec") or {}).get("finalizers") or []):
+        here = f"spec.finalizers[{index}]"
+        errors += [invalid(here, name, text) for text in validation.qualified_name(name)]
+        if "/" not in name and name not in _STANDARD_FINALIZERS:
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            errors.append(invalid(here, name, detail))
+    return errors
 
 
 def config_map(obj: Object) -> list[FieldError]:

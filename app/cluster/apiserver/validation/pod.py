@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from app.apimachinery import validation
+from collections.abc import Mapping
+
+from app.apimachinery import quantity, validation
 from app.apimachinery.meta import Object, annotations_of
 from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, required
 from app.cluster.apiserver.validation import containers, pod_affinity, taints, topology_spread, volumes
@@ -17,13 +19,22 @@ _PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 def validate(obj: Object) -> list[FieldError]:
     """What is wrong with a new pod, beyond its metadata."""
     spec = obj.get("spec") or {}
+    errors = validate_existing(obj)
+    if spec.get("ephemeralContainers"):
+        errors.append(forbidden("spec.ephemeralContainers", "cannot be set on create"))
+    if spec.get("schedulingGates") and spec.get("nodeName"):
+        errors.append(forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"))
+    return errors
+
+
+def validate_existing(obj: Object) -> list[FieldError]:
+    """What is wrong with a pod, new or not (validatePodMetadataAndSpec)."""
+    spec = obj.get("spec") or {}
     errors = validate_spec(spec, "spec")
     mirror = annotations_of(obj).get(_MIRROR)
     if mirror is not None and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         errors.append(invalid(f"metadata.annotations[{_MIRROR}]", mirror, detail))
-    if spec.get("schedulingGates") and spec.get("nodeName"):
-        errors.append(forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"))
     return errors
 
 
@@ -92,3 +103,31 @@ def _gates(gates: list[Object], field: str) -> list[FieldError]:
             errors.append(duplicate(f"{field}[{index}].name", name))
         seen.add(name)
     return errors
+
+
+_QOS_RESOURCES = ("cpu", "memory")
+
+
+def qos_class(spec: Mapping[str, object]) -> str:
+    """Guaranteed, Burstable or BestEffort (pkg/apis/core/v1/helper/qos/qos.go: ComputePodQOS)."""
+    containers = [*_containers(spec, "containers"), *_containers(spec, "initContainers")]
+    requests = [_positive(container, "requests") for container in containers]
+    limits = [_positive(container, "limits") for container in containers]
+    if not any(requests) and not any(limits):
+        return "BestEffort"
+    guaranteed = all(
+        set(limit) == set(_QOS_RESOURCES) and all(request.get(name) == limit[name] for name in limit)
+        for request, limit in zip(requests, limits, strict=True)
+    )
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _containers(spec: Mapping[str, object], field: str) -> list[Object]:
+    found = spec.get(field)
+    return found if isinstance(found, list) else []
+
+
+def _positive(container: Object, side: str) -> dict[str, int]:
+    listed = (container.get("resources") or {}).get(side) or {}
+    amounts = {name: quantity.parse(str(listed[name])).milli_value() for name in _QOS_RESOURCES if name in listed}
+    return {name: amount for name, amount in amounts.items() if amount > 0}

@@ -26,7 +26,7 @@ _FREE = ("activeDeadlineSeconds", "tolerations", "schedulingGates")
 def validate(new: Object, old: Object) -> list[FieldError]:
     """Images, deadline, more tolerations, fewer gates: everything else of the spec is fixed."""
     now, before = new.get("spec") or {}, old.get("spec") or {}
-    errors = _values(new) + _annotations(new, old)
+    errors = _values(new) + mirror_mark(new, old)
     for kind in ("containers", "initContainers"):
         found, stop = _containers(now.get(kind) or [], before.get(kind) or [], f"spec.{kind}")
         errors += found
@@ -41,7 +41,7 @@ def validate(new: Object, old: Object) -> list[FieldError]:
     compared = _compared(now, before)
     if before.get("schedulingGates"):
         errors += _narrowed(compared, before)
-    if _meant(compared) != _meant(before):
+    if meant(compared) != meant(before):
         errors.append(_fixed(compared, before))
     return errors
 
@@ -53,7 +53,7 @@ def _values(new: Object) -> list[FieldError]:
     return errors + [error for error in pod.validate(new) if error.field.endswith(".image")]
 
 
-def _annotations(new: Object, old: Object) -> list[FieldError]:
+def mirror_mark(new: Object, old: Object) -> list[FieldError]:
     """The kubelet's mark of a mirror pod stays (ValidatePodSpecificAnnotationUpdates)."""
     field = f"metadata.annotations[{_MIRROR}]"
     now, before = annotations_of(new).get(_MIRROR), annotations_of(old).get(_MIRROR)
@@ -174,17 +174,17 @@ def _only_gained(term: Object, former: Object) -> bool:
     return all(now[: len(before)] == before for now, before in lists)
 
 
-def _meant(value: Any) -> Any:
+def meant(value: Any) -> Any:
     """The value without what is empty, for a list that is empty equals none (apiequality.Semantic)."""
     if isinstance(value, dict):
-        kept = {key: _meant(item) for key, item in value.items()}
+        kept = {key: meant(item) for key, item in value.items()}
         return {key: item for key, item in kept.items() if item is not None and item not in ([], {}, "")}
-    return [_meant(item) for item in value] if isinstance(value, list) else value
+    return [meant(item) for item in value] if isinstance(value, list) else value
 
 
 def _fixed(compared: Object, before: Object) -> FieldError:
     """The refusal, with the difference of the server's own structures."""
-    difference = internal_types.pod_spec_diff(before, compared)
+    difference = internal_types.diff("PodSpec", before, compared)
     detail = f"pod updates may not change fields other than {','.join(_UPDATABLE)}\n{difference}"
     facts = {"field": _first_difference(compared, before, "spec")}
     advice = Message(N_("“{field}” of a pod is fixed: delete the pod and create it again (replace --force)."), facts)
@@ -195,10 +195,10 @@ def _first_difference(now: Any, before: Any, path: str) -> str:
     """The path of the innermost field that differs first."""
     if isinstance(now, dict) and isinstance(before, dict):
         for key in sorted(now.keys() | before.keys()):
-            if _meant(now.get(key)) != _meant(before.get(key)):
+            if meant(now.get(key)) != meant(before.get(key)):
                 return _first_difference(now.get(key), before.get(key), f"{path}.{key}")
     if isinstance(now, list) and isinstance(before, list) and len(now) == len(before):
         for index, (item, former) in enumerate(zip(now, before, strict=True)):
-            if _meant(item) != _meant(former):
+            if meant(item) != meant(former):
                 return _first_difference(item, former, f"{path}[{index}]")
     return path
