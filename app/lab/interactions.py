@@ -198,9 +198,9 @@ def _advance(request: Request) -> Reply:
     until = passing.target(lab.cluster, request.params["span"])
     if until is None:
         return _shown(lab, request, ok=True, lines=[], problems=[], passed="")
-    lines = passing.let_pass(lab.cluster, until)
+    came = passing.let_pass(lab.cluster, until)
     passed = passing.span_text(lab.cluster.now - begin)
-    return _shown(lab, request, lab.dump(), ok=True, lines=lines, problems=[], passed=passed)
+    return _shown(lab, request, lab.dump(), ok=True, lines=came.lines, problems=[], passed=passed, cut=came.cut)
 
 
 def _keep(request: Request) -> Reply:

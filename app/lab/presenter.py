@@ -37,6 +37,9 @@ from app.progress.models import Command, Lab, Result
 HISTORY = 100
 """The newest results that the progress page lists."""
 
+STEPS = 20
+"""The newest steps that the workplace lists."""
+
 _PREVIEW_SEED = 0
 _STEP_TEXT = 60
 
@@ -138,7 +141,8 @@ def lab(  # noqa: PLR0913 (what the service read, each by name)
         else verdict(variant, judged.verdict, language, judged.kind.value, judged.created_at),
         verdict_stale=judged is not None and judged.lab_revision != row.revision,
         paused=row.paused,
-        steps=() if row.exam else (*(_step(command) for command in steps), StepView(0)),
+        steps=() if row.exam else all_steps(steps[:STEPS]),
+        steps_more=len(steps) > STEPS,
         steps_gone=not complete,
         next_in=None if upcoming is None or row.paused else max(0.0, (int(upcoming) - int(output["now"])) / SECOND),
     )
@@ -212,6 +216,11 @@ def _exercise_progress(card: ExerciseCard, scores: results.Scores | None) -> Exe
     if scores is None:
         return ExerciseProgress(card, 0, None, None, None)
     return ExerciseProgress(card, scores.attempts, _score(scores.first), _score(scores.last), _score(scores.best))
+
+
+def all_steps(commands: Sequence[Command]) -> tuple[StepView, ...]:
+    """What can be gone back to, newest first; the start is always the last one."""
+    return (*(_step(command) for command in commands), StepView(0))
 
 
 def _step(command: Command) -> StepView:

@@ -29,6 +29,7 @@ from app.lab.views import (
     Outcome,
     ProgressView,
     SolutionView,
+    StepView,
 )
 from app.lab.workers import Limits, WorkerPool
 from app.progress import labs, results, states, times
@@ -46,6 +47,7 @@ Catching up must fit into one interaction also for a cluster as full as it may b
 """
 
 _RETRIES = 5
+_ALL = 10_000
 _MACHINE = "controlplane"
 MAX_LINE = 64 * 1024
 
@@ -191,6 +193,13 @@ class LabService:
         """Let the cluster's time stand still, or go on. Commands still work on a cluster that stands still."""
         kind = "pause" if paused else "resume"
         return self._outcome(self._interact(user, lab_id, kind, {"operation": "keep"}), language)
+
+    def steps(self, user: User, lab_id: str, language: str) -> tuple[LabView, tuple[StepView, ...]]:
+        """The lab, and all that can be gone back to, newest first. Nothing in an exam."""
+        lab = self.find(user, lab_id)
+        with self._database.session() as session:
+            kept = [] if lab.exam else states.steps(session, lab.id, limit=_ALL)
+        return self._view(lab, self._picture(lab), language), () if lab.exam else presenter.all_steps(kept)
 
     def step_back(self, user: User, lab_id: str, seq: int, language: str) -> Outcome:
         """Go back to the state after command `seq`, in a new epoch; later commands and results stay on record."""
@@ -381,7 +390,7 @@ class LabService:
             judged = results.last_of_lab(session, lab.id)
             commands = labs.count_commands(session, lab.id)
             manifest = labs.last_manifest(session, lab.id)
-            steps = [] if lab.exam else states.steps(session, lab.id)
+            steps = [] if lab.exam else states.steps(session, lab.id, limit=presenter.STEPS + 1)
             complete = lab.exam or states.reach_back(session, lab)
         return presenter.lab(
             lab,
@@ -407,6 +416,7 @@ class LabService:
             problems=tuple(unfold.problem(problem) for problem in output["problems"]),
             verdict=None if verdict is None else presenter.verdict(variant, verdict["results"], language, done.kind),
             passed=output.get("passed", ""),
+            cut=output.get("cut", False),
         )
 
 

@@ -259,6 +259,8 @@ class LabView:
     """Whether the cluster's time stands still."""
     steps: tuple[StepView, ...] = ()
     """What can be gone back to, newest first; the start is always the last one. Empty in an exam."""
+    steps_more: bool = False
+    """Whether more steps are kept than these."""
     steps_gone: bool = False
     """Whether the states after the oldest commands are no longer kept."""
     next_in: float | None = None
@@ -311,6 +313,8 @@ class Outcome:
     verdict: VerdictView | None = None
     passed: str = ""
     """How far time went, as Kubernetes prints spans; empty where it did not."""
+    cut: bool = False
+    """Whether time stopped on its way, because so much happened."""
 
 
 class Standing(StrEnum):

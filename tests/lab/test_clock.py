@@ -56,6 +56,18 @@ def test_nobody_steps_back_in_an_exam(service, user):
         service.step_back(user, lab, 0, "en")
 
 
+def test_the_workplace_lists_the_newest_steps_and_a_page_all_of_them(service, user, monkeypatch):
+    from app.lab import presenter
+
+    monkeypatch.setattr(presenter, "STEPS", 2)
+    lab = service.start(user, EXERCISE)
+    for number in range(1, 4):
+        service.apply(user, lab, POD % number, Mode.CREATE, "en")
+    view = service.view(user, lab, "en")
+    assert ([step.seq for step in view.steps], view.steps_more, view.steps_gone) == ([3, 2, 0], True, False)
+    assert [step.seq for step in service.steps(user, lab, "en")[1]] == [3, 2, 1, 0]
+
+
 def test_every_state_is_found_again_across_keyframes_and_resets(service, user, monkeypatch):
     monkeypatch.setattr(states, "KEYFRAME_EVERY", 2)
     lab = service.start(user, EXERCISE)

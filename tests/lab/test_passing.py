@@ -8,7 +8,7 @@ from app.apimachinery.clock import MINUTE, SECOND
 from app.lab import passing
 from app.lab.views import Mode
 from app.progress import labs
-from tests.cluster.builders import fresh, phase, taint
+from tests.cluster.builders import command, fresh, phase, taint
 from tests.syllabus.steps import tolerating
 
 PATIENT = """\
@@ -88,7 +88,7 @@ def test_the_next_event_is_what_happens_next():
     begin = cluster.now
     lines = []
     while not any("TaintManagerEviction" in line for line in lines):
-        lines = passing.let_pass(cluster, passing.target(cluster, None))
+        lines = passing.let_pass(cluster, passing.target(cluster, None)).lines
         assert cluster.now <= begin + 100 * SECOND
     assert cluster.now == begin + 100 * SECOND
 
@@ -103,7 +103,7 @@ def test_only_the_last_events_are_told():
     cluster = fresh()
     for number in range(15):
         cluster.client.create(tolerating(name=f"bee-{number}"))
-    lines = passing.let_pass(cluster, cluster.now + MINUTE)
+    lines = passing.let_pass(cluster, cluster.now + MINUTE).lines
     assert len(lines) == 20
     assert lines[-1].startswith("Normal Started pod/bee-")
     assert phase(cluster, "bee-14") == "Running"
@@ -112,3 +112,26 @@ def test_only_the_last_events_are_told():
 @pytest.mark.parametrize(("span", "text"), [(0, "0s"), (65 * SECOND, "1m5s"), (3600 * SECOND, "1h"), (5, "0s")])
 def test_a_span_is_told_as_kubernetes_does(span, text):
     assert passing.span_text(span) == text
+
+
+def test_a_day_passes_at_once():
+    cluster = fresh()
+    cluster.client.create(tolerating())
+    came = passing.let_pass(cluster, cluster.now + passing.LONGEST)
+    assert not came.cut
+    assert cluster.client.list("events") == [], "events live for an hour"
+
+
+def test_time_stops_on_its_way_where_too_much_happens_and_goes_on_the_same():
+    one, other = fresh(), fresh()
+    for cluster in (one, other):
+        for number in range(4):
+            cluster.client.create(command("sh", "-c", "sleep 7; exit 1", name=f"crash-{number}"))
+    until = one.now + 60 * MINUTE
+    stops = 0
+    while passing.let_pass(one, until, most_writes=100).cut:
+        assert one.now < until
+        stops += 1
+    assert stops > 1
+    other.advance_to(until)
+    assert one.dump() == other.dump()

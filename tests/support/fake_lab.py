@@ -248,6 +248,10 @@ class FakeLab:
     def pause(self, _user, _lab, *, paused, language):
         return Outcome(ok=True, lines=(), view=lab_view(paused=paused))
 
+    def steps(self, _user, _lab, _language):
+        view = lab_view()
+        return view, view.steps
+
     def step_back(self, _user, _lab, seq, _language):
         if seq > 2:
             raise NoStepBack(seq)

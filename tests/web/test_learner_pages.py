@@ -188,6 +188,57 @@ def test_only_what_the_page_offers_passes(guest, by):
     assert guest.post(f"{LAB}/advance", data={"by": by}).status_code == 422
 
 
+@pytest.mark.parametrize(
+    ("span", "seconds"), [("90s", 90), ("1h30m", 5400), (" 5M ", 300), ("1h 1s", 3601), ("24h", 86400)]
+)
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_span_of_ones_own_passes(guest, span, seconds, headers):
+    page = guest.post(f"{LAB}/advance", data={"manifest": MANIFEST, "by": "own", "span": span}, headers=headers)
+    assert page.status_code == 200
+    assert f"{seconds}s passed in the cluster" in page.text
+
+
+@pytest.mark.parametrize(
+    ("span", "told"),
+    [
+        ("", "Write how much time shall pass"),
+        ("90", "Write a unit with the number: 90s, 90m or 90h."),
+        ("5 minutes", "5 minutes is no span of time."),
+        ("1m1h", "1m1h is no span of time."),
+        ("-5m", "-5m is no span of time."),
+        ("٥m", "٥m is no span of time."),
+        ("<b>", "&lt;b&gt; is no span of time."),
+        ("0s", "Write at least 1s."),
+        ("24h1s", "at most 24h pass at once"),
+        ("9" * 5000 + "h", "is no span of time."),
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_what_is_no_span_is_answered_with_what_to_write(guest, span, told, headers):
+    page = guest.post(f"{LAB}/advance", data={"manifest": MANIFEST, "by": "own", "span": span}, headers=headers)
+    assert page.status_code == 422
+    assert told in page.text
+    assert len(page.text) < 60_000
+    if not headers:
+        assert 'aria-invalid="true"' in page.text
+        assert "spray=mortein" in page.text
+
+
+def test_enter_in_the_field_for_a_span_lets_it_pass(guest):
+    page = guest.get(LAB).text
+    buttons = re.findall(r"<button[^>]*form=.answer.[^>]*>", page)
+    assert 'value="own"' in buttons[0], "a form's first button is the one that Enter presses"
+    assert f'formaction="{LAB}/advance"' in buttons[0]
+
+
+def test_every_earlier_step_has_a_page(guest):
+    page = guest.get(f"{LAB}/steps").text
+    assert f'action="{LAB}/back"' in page
+    assert 'name="to" value="1"' in page
+    assert 'name="to" value="0"' in page
+    assert 'name="to" value="2"' not in page, "that is now"
+
+
 @pytest.mark.parametrize("action", ["apply", "submit"])
 @pytest.mark.parametrize("headers", [{}, HTMX])
 def test_a_refused_text_is_answered_with_its_places_and_status_422(guest, action, headers):

@@ -13,7 +13,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from app.lab.views import LabView, Mode, Outcome
+from app.apimachinery.clock import SECOND
+from app.lab import passing
+from app.lab.views import LabView, Mode, Outcome, Problem
 from app.progress import accounts
 from app.progress.models import User
 from app.web import i18n, people, templating
@@ -23,9 +25,10 @@ from app.web.templating import render
 
 router = APIRouter()
 
+_SPAN_LENGTH = 20
 _YEAR = 400 * 24 * 3600
-SPANS = {"10s": 10.0, "1m": 60.0, "5m": 300.0, "30m": 1800.0}
-"""What the page offers to let pass, in seconds."""
+SPANS = ("10s", "1m", "5m", "30m")
+"""What the page offers to let pass, besides a span of one's own."""
 
 
 def _manifest(form: Posted) -> str:
@@ -136,6 +139,7 @@ class Page:
     """The text as it was just posted, which wins over the one sent last."""
     hints: int = 0
     solution: bool = False
+    span: str = ""
 
     @property
     def status(self) -> int:
@@ -158,6 +162,7 @@ def _workplace(request: Request, service: ServiceDep, user: User, language: str,
         action=page.action,
         mode=page.mode.value,
         typed=page.typed,
+        span=page.span[:_SPAN_LENGTH],
         unsent=page.typed is not None and page.typed.strip() != view.manifest.strip(),
         hints=[service.hint(user, view.id, number, language) for number in range(1, shown + 1)],
         solution=service.solution(user, view.id, language) if page.solution else None,
@@ -171,6 +176,13 @@ def cluster_part(request: Request, lab: str, service: ServiceDep, user: CurrentU
         return RedirectResponse(f"/lab/{lab}#picture", status_code=303)
     view = service.view(user, lab, language)
     return render(request, "learner/lab.html", fragment="learner/cluster.html", view=view)
+
+
+@router.get("/lab/{lab}/steps")
+def steps_page(request: Request, lab: str, service: ServiceDep, user: CurrentUser, language: Language) -> Response:
+    """Every step that can be gone back to."""
+    view, steps = service.steps(user, lab, language)
+    return render(request, "learner/steps.html", view=view, steps=steps)
 
 
 @router.get("/lab/{lab}/apply")
@@ -198,9 +210,9 @@ class Turn:
     manifest: Manifest
     mode: Kubectl
 
-    def answer(self, action: str, outcome: Outcome) -> Response:
-        """The workplace after the action."""
-        page = Page(outcome.view, outcome, action, self.mode, self.manifest)
+    def answer(self, action: str, outcome: Outcome, span: str = "") -> Response:
+        """The workplace after the action; `span` is what was written on the clock."""
+        page = Page(outcome.view, outcome, action, self.mode, self.manifest, span=span)
         return _workplace(self.request, self.service, self.user, self.language, page)
 
 
@@ -242,19 +254,20 @@ def reset(
     return _workplace(request, service, user, language, Page(outcome.view, outcome, "reset", typed=typed))
 
 
-def _span(by: Annotated[str, Form()]) -> float | None:
-    """Seconds to let pass, or None for `next`; 422 for a span that the page does not offer."""
-    if by == "next":
-        return None
-    if by not in SPANS:
-        raise HTTPException(422)
-    return SPANS[by]
-
-
 @router.post("/lab/{lab}/advance")
-def advance(turn: ThisTurn, span: Annotated[float | None, Depends(_span)]) -> Response:
-    """Let the cluster's time pass at once."""
-    return turn.answer("advance", turn.service.advance(turn.user, turn.lab, span, turn.language))
+def advance(turn: ThisTurn, by: Annotated[str, Form()], span: Annotated[str, Form()] = "") -> Response:
+    """Let the cluster's time pass at once: `by` a span that the page offers, until the `next` event, or by one's `own`.
+
+    422 for what is no span, with what to write instead.
+    """
+    if by not in {"next", "own", *SPANS}:
+        raise HTTPException(422)
+    try:
+        seconds = None if by == "next" else passing.parse_span(span if by == "own" else by) / SECOND
+    except passing.SpanError as error:
+        view = turn.service.view(turn.user, turn.lab, turn.language)
+        return turn.answer("advance", Outcome(ok=False, lines=(), view=view, problems=(Problem(error.message),)), span)
+    return turn.answer("advance", turn.service.advance(turn.user, turn.lab, seconds, turn.language), span)
 
 
 @router.post("/lab/{lab}/pause")
