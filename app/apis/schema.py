@@ -93,6 +93,12 @@ def _field(name: str, value: str | Mapping[str, Any]) -> Field:
     )
 
 
+@cache
+def atomic_types() -> frozenset[str]:
+    """The structures that have one owner as a whole, such as label selectors (x-kubernetes-map-type: atomic)."""
+    return frozenset(_data().get("atomic", ()))
+
+
 def type_of_kind(info: KindInfo) -> Type:
     """The type of a kind's objects."""
     found = type_of(_data()["kinds"][f"{info.api_version}/{info.kind}"])

@@ -62,23 +62,30 @@ def _definitions() -> dict[str, Any]:
 
 
 def build(definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """The kinds of the scheme and every type that they reach: {"kinds": {"v1/Pod": type}, "types": {type: …}}."""
+    """The kinds of the scheme, every type that they reach, and which of them are atomic.
+
+    {"kinds": {"v1/Pod": type}, "types": {type: …}, "atomic": [type]}
+    """
     kinds: dict[str, str] = {}
     for name, definition in definitions.items():
         for known in definition.get("x-kubernetes-group-version-kind", []):
             kinds[f"{known['group']}/{known['version']}/{known['kind']}"] = name
     wanted = {info: kinds[f"{info.group}/{info.version}/{info.kind}"] for info in scheme.KINDS}
     types: dict[str, Any] = {}
+    atomic: list[str] = []
     waiting = sorted(set(wanted.values()))
     while waiting:
         name = waiting.pop()
         if _short(name) in types:
             continue
         types[_short(name)], reached = _type(definitions[name])
+        if definitions[name].get("x-kubernetes-map-type") == "atomic":
+            atomic.append(_short(name))
         waiting += reached
     return {
         "kinds": {f"{info.api_version}/{info.kind}": _short(name) for info, name in wanted.items()},
         "types": types,
+        "atomic": sorted(atomic),
     }
 
 

@@ -19,7 +19,8 @@ from app.apimachinery import meta
 from app.apimachinery.errors import AlreadyExists, Conflict, Expired, NotFound
 from app.apimachinery.meta import Object
 from app.apis import scheme
-from app.cluster import watch_log
+from app.cluster import ownership, watch_log
+from app.cluster.ownership import Owners, Stored
 
 LOG_LIMIT = 500
 """Events kept for watches; an older resume point gets 410 Expired."""
@@ -97,7 +98,7 @@ class Store:
         self._draws += 1
         return hashlib.sha256(f"{self._seed}/{self._draws}".encode()).digest()
 
-    def create(self, resource: str, obj: Object) -> Object:
+    def create(self, resource: str, obj: Object, owners: Owners | None = None) -> Object:
         """Store a new object with uid, creationTimestamp and resourceVersion; AlreadyExists where the key is taken."""
         key = meta.key_of(obj)
         if self.get(resource, key) is not None:
@@ -107,12 +108,13 @@ class Store:
             "uid": given.get("uid") or self.draw_uid(),
             "creationTimestamp": given.get("creationTimestamp") or clocks.rfc3339(self._clock.now()),
         }
-        return self._write("ADDED", resource, key, {**obj, "metadata": {**given, **identity}}, None)
+        return self._write("ADDED", resource, key, {**obj, "metadata": {**given, **identity}}, None, owners)
 
-    def update(self, resource: str, obj: Object) -> Object:
+    def update(self, resource: str, obj: Object, owners: Owners | None = None) -> Object:
         """Replace an object. A resourceVersion in `obj` must be the stored one.
 
-        Writing what is already there writes nothing and returns the stored object.
+        Writing what is already there writes nothing and returns the stored object. Without `owners` those of the
+        stored object stay; other owners are a change, another time of theirs is none.
 
         Raises:
             NotFound: there is no such object.
@@ -127,9 +129,11 @@ class Store:
             raise modified(resource, meta.name_of(obj))
         metadata = {**obj["metadata"], "resourceVersion": current["metadata"]["resourceVersion"]}
         changed = {**obj, "metadata": metadata}
-        if changed == current:
+        former = ownership.owners_of(current)
+        kept = former if owners is None else owners
+        if changed == current and (kept is former or ownership.same(kept, former)):
             return current
-        return self._write("MODIFIED", resource, key, changed, current)
+        return self._write("MODIFIED", resource, key, changed, current, kept)
 
     def delete(self, resource: str, key: str) -> Object:
         """Remove an object and return it as it was; NotFound where there is none."""
@@ -139,21 +143,22 @@ class Store:
         self._revision += 1
         del self._objects[resource][key]
         self._ordered.pop(resource, None)
-        self._append(
-            WatchEvent(self._revision, "DELETED", resource, self._stamped(current), current, self._clock.now())
-        )
+        gone = self._stamped(current, ownership.owners_of(current))
+        self._append(WatchEvent(self._revision, "DELETED", resource, gone, current, self._clock.now()))
         return current
 
-    def _write(self, kind: str, resource: str, key: str, obj: Object, previous: Object | None) -> Object:
+    def _write(
+        self, kind: str, resource: str, key: str, obj: Object, previous: Object | None, owners: Owners | None
+    ) -> Object:
         self._revision += 1
-        stored = self._stamped(obj)
+        stored = self._stamped(obj, owners)
         self._objects.setdefault(resource, {})[key] = stored
         self._ordered.pop(resource, None)
         self._append(WatchEvent(self._revision, kind, resource, stored, previous, self._clock.now()))
         return stored
 
-    def _stamped(self, obj: Object) -> Object:
-        return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self._revision)}}
+    def _stamped(self, obj: Object, owners: Owners | None) -> Object:
+        return Stored({**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self._revision)}}, owners)
 
     def _append(self, event: WatchEvent) -> None:
         if len(self._log) == LOG_LIMIT:
@@ -189,9 +194,11 @@ class Store:
         for resource, objects in self._objects.items():
             seen = abandoned._objects.get(resource, {})
             for key in sorted(objects):
-                if unseen or objects[key] != seen.get(key):
+                owners = ownership.owners_of(objects[key])
+                known = objects[key] == seen.get(key) and owners == ownership.owners_of(seen[key])
+                if unseen or not known:
                     self._revision += 1
-                    objects[key] = self._stamped(objects[key])
+                    objects[key] = self._stamped(objects[key], owners)
         self._ordered.clear()
         self.compact()
 
@@ -225,6 +232,7 @@ class Store:
                 for resource, objects in sorted(self._objects.items())
                 if objects
             },
+            "owners": ownership.packed(self._objects),
             "log": watch_log.pack(_rows(self._log), self._objects),
         }
 
@@ -234,9 +242,10 @@ class Store:
         store = cls(clock, state["seed"])
         store._revision, store._draws = state["revision"], state["draws"]
         store._compacted = state["compacted"]
-        store._objects = {
-            resource: {meta.key_of(obj): obj for obj in objects} for resource, objects in state["objects"].items()
-        }
+        kept = ownership.Kept(state.get("owners", {}))
+        for resource, objects in state["objects"].items():
+            keyed = ((meta.key_of(obj), obj) for obj in objects)
+            store._objects[resource] = {key: Stored(obj, kept.owners(resource, key)) for key, obj in keyed}
         store._log.extend(WatchEvent(*row) for row in watch_log.unpack(state["log"], store._objects))
         return store
 

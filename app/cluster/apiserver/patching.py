@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from app.apimachinery import meta, validation
+from app.apimachinery import go_text, meta, validation
 from app.apimachinery import patch as patches
 from app.apimachinery.errors import BadRequest, UnsupportedMediaType
 from app.apimachinery.meta import Object
@@ -78,22 +78,11 @@ def _check_decodes(
     found = decode.problems(changed)
     if not found or (found[0].kind == "unknown" and options.field_validation != "Strict"):
         return
-    shown = go_text(changes) if known == "strategic" else orjson.dumps(changed).decode()
+    shown = go_text.plain(changes) if known == "strategic" else orjson.dumps(changed).decode()
     error = validation.invalid("patch", shown, decoding.text(found))
     refusal = validation.invalid_object("", "", [error])
     refusal.hints = tuple(decoding.hints(found))
     raise refusal
-
-
-def go_text(value: Any) -> str:
-    """A JSON value as Go's `%v` prints it: `map[spec:map[replicas:1]]`."""
-    if isinstance(value, Mapping):
-        return f"map[{' '.join(f'{key}:{go_text(value[key])}' for key in sorted(value))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(go_text(item) for item in value)}]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "<nil>" if value is None else str(value)
 
 
 def _changed(target: Target, current: Object, changes: Mapping[str, Any] | Sequence[Any], known: str) -> Object:

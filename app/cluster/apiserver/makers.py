@@ -1,0 +1,146 @@
+"""Who must have made an object of which no account of owners is kept, and which of its fields.
+
+The cluster's own programs write most objects. Nothing is noted down for what they always do: the account follows
+from the object when somebody asks. What admission, binding and the strategies add has no owner, as upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from app.apimachinery import fieldpath, meta
+from app.apimachinery.fieldpath import SELF, Tree
+from app.apimachinery.meta import Object
+
+_COMPONENTS = ("kubelet", "kube-scheduler", "kube-controller-manager")
+_MANAGER = "kube-controller-manager"
+_BY_THE_API_SERVER = frozenset({"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
+_BY_CONTROLLERS = frozenset({"ReplicaSet", "ControllerRevision", "Endpoints", "EndpointSlice", "ServiceAccount"})
+_TOKEN_MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 (a path)
+_TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 (a name)
+_FIELDS_OF_NODES: Mapping[str, Tree] = {
+    "kubeadm": {
+        "f:metadata": {
+            "f:annotations": {"f:kubeadm.alpha.kubernetes.io/cri-socket": {}},
+            "f:labels": {
+                "f:node-role.kubernetes.io/control-plane": {},
+                "f:node.kubernetes.io/exclude-from-external-load-balancers": {},
+            },
+        },
+    },
+    _MANAGER: {
+        "f:metadata": {"f:annotations": {"f:node.alpha.kubernetes.io/ttl": {}}},
+        "f:spec": {"f:podCIDR": {}, "f:podCIDRs": {SELF: {}}, "f:taints": {}},
+    },
+}
+
+
+def of_object(kind: str, obj: Object) -> str:
+    """The manager who made the object."""
+    if kind == "Event":
+        source = (obj.get("source") or {}).get("component")
+        reporter = str(obj.get("reportingComponent") or source or "")
+        return reporter if reporter in _COMPONENTS else "kubelet" if not reporter else _MANAGER
+    if kind == "Lease":
+        name = meta.name_of(obj)
+        if meta.namespace_of(obj) == "kube-node-lease":
+            return "kubelet"
+        return name if name in _COMPONENTS else "kube-apiserver"
+    if kind in _BY_CONTROLLERS or (kind == "ConfigMap" and meta.name_of(obj) == "kube-root-ca.crt"):
+        return _MANAGER
+    if kind in {"Node", "CSINode"}:
+        return "kubelet"
+    if kind in _BY_THE_API_SERVER:
+        return "kube-apiserver"
+    if meta.controller_of(obj) is None:
+        return "kubelet" if kind == "Pod" else "kubeadm"
+    return "kubelet" if meta.annotations_of(obj).get("kubernetes.io/config.mirror") else _MANAGER
+
+
+def of_status(kind: str) -> str:
+    """The manager who reports the status of objects of the kind."""
+    return "kubelet" if kind in {"Pod", "Node"} else _MANAGER
+
+
+def owned(kind: str, obj: Object) -> Object:
+    """The object without what admission and binding gave it."""
+    if kind != "Pod":
+        return obj
+    spec = {key: value for key, value in obj["spec"].items() if key not in {"nodeName", "priority", "preemptionPolicy"}}
+    if spec.get("serviceAccountName") == "default":
+        del spec["serviceAccountName"]
+        spec.pop("serviceAccount", None)
+    if _are_defaults(spec.get("tolerations")):
+        del spec["tolerations"]
+    _drop(spec, "volumes", lambda volume: str(volume.get("name")).startswith(_TOKEN_VOLUME))
+    for field in ("containers", "initContainers"):
+        if spec.get(field):
+            spec[field] = [_without_token(container) for container in spec[field]]
+    return {**obj, "spec": spec}
+
+
+def _are_defaults(tolerations: Any) -> bool:
+    """Whether DefaultTolerationSeconds gave all of them."""
+    return bool(tolerations) and all(
+        item.get("tolerationSeconds") == 300
+        and item.get("key") in {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
+        for item in tolerations
+    )
+
+
+def _without_token(container: Object) -> Object:
+    result = dict(container)
+    _drop(result, "volumeMounts", lambda mount: mount.get("mountPath") == _TOKEN_MOUNT)
+    return result
+
+
+def _drop(holder: Object, field: str, given: Any) -> None:
+    left = [item for item in holder.get(field) or [] if not given(item)]
+    if left:
+        holder[field] = left
+    else:
+        holder.pop(field, None)
+
+
+def reported(kind: str, obj: Object, fields: Tree) -> Tree:
+    """Of the fields of a status those that its reporter owns."""
+    if kind != "Pod":
+        return fields
+    left = {key: node for key, node in fields.items() if key != "f:qosClass"}
+    if (obj.get("status") or {}).get("phase") == "Pending":
+        left.pop("f:phase", None)
+    conditions = left.get("f:conditions")
+    if conditions:
+        unowned = (SELF, 'k:{"type":"PodScheduled"}')
+        left["f:conditions"] = {key: node for key, node in conditions.items() if key not in unowned}
+        if not left["f:conditions"]:
+            del left["f:conditions"]
+    return left
+
+
+def shares(kind: str, maker: str, fields: Tree) -> Iterator[tuple[str, Tree]]:
+    """(manager, fields) of all who had a part in the object."""
+    if kind == "Node":
+        for manager, part in _FIELDS_OF_NODES.items():
+            theirs = fieldpath.intersection(fields, part)
+            fields = fieldpath.difference(fields, theirs)
+            if theirs:
+                yield manager, theirs
+    if fields:
+        yield maker, fields
+
+
+def last_report(status: Any, least: str) -> str:
+    """The latest moment that a status names: when its reporter wrote last."""
+    latest = least
+    waiting = [status]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            moments = [item for key, item in value.items() if key.endswith(("Time", "At")) and isinstance(item, str)]
+            latest = max([latest, *(moment for moment in moments if len(moment) == len(latest))])
+            waiting.extend(item for item in value.values() if isinstance(item, dict | list))
+    return latest
