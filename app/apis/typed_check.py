@@ -114,4 +114,6 @@ def _unnamed(item: Any, shape: typed.Shape) -> str:
     lacking = next((key for key in shape.keys if key not in item and key not in typed.KEY_DEFAULTS), "")
     if not lacking:
         return ""
-    return f'associative list with keys has an element that omits key field "{lacking}" (and doesn\'t have default value)'
+    return (
+        f'associative list with keys has an element that omits key field "{lacking}" (and doesn\'t have default value)'
+    )

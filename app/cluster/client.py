@@ -15,9 +15,9 @@ from app.apimachinery.labels import Selector
 from app.apimachinery.meta import Object
 from app.apis import conversion, scheme
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver import applying, field_selectors, patching, strategies_table
 from app.cluster.apiserver import binding as bindings
 from app.cluster.apiserver import eviction as evictions
-from app.cluster.apiserver import field_selectors, patching, strategies_table
 from app.cluster.apiserver.registry import DeleteOptions, Registry, WriteOptions, info_of
 from app.cluster.attributes import DEFAULT_USER
 from app.cluster.heartbeats import BEATING
@@ -32,8 +32,11 @@ Shown = Callable[[str, Object], Object]
 class Client:
     """One user's view of one cluster's API."""
 
-    def __init__(self, registry: Registry, user: User = DEFAULT_USER, shown: Shown | None = None) -> None:
+    def __init__(
+        self, registry: Registry, user: User = DEFAULT_USER, shown: Shown | None = None, manager: str = ""
+    ) -> None:
         self._registry = registry
+        self._manager = manager
         self._user = user
         self._shown = shown
 
@@ -44,7 +47,11 @@ class Client:
 
     def acting_as(self, user: User) -> Client:
         """The same API for another user."""
-        return Client(self._registry, user, self._shown)
+        return Client(self._registry, user, self._shown, self._manager)
+
+    def managed_by(self, manager: str) -> Client:
+        """The same API for a program: what it changes is this field manager's where a write names no other."""
+        return Client(self._registry, self._user, self._shown, manager)
 
     @property
     def user(self) -> User:
@@ -117,7 +124,7 @@ class Client:
             NoKindMatchError, BadRequest, Forbidden, NotFound, AlreadyExists, Invalid
         """
         info = scheme.of(obj)
-        options = WriteOptions(dry_run, field_manager, user or self._user, field_validation)
+        options = WriteOptions(dry_run, field_manager or self._manager, user or self._user, field_validation)
         if info.kind == "Binding":
             return bindings.create(self._registry, obj, namespace, options)
         return conversion.shown(info, self._registry.create(info, obj, namespace, options))
@@ -134,7 +141,7 @@ class Client:
         user: User | None = None,
     ) -> Object:
         """Replace an object. A resourceVersion in it must be the stored one (else Conflict); without one it wins."""
-        options = WriteOptions(dry_run, field_manager, user or self._user, field_validation)
+        options = WriteOptions(dry_run, field_manager or self._manager, user or self._user, field_validation)
         info = scheme.of(obj)
         return conversion.shown(info, self._registry.update(info, obj, namespace, options, subresource))
 
@@ -154,10 +161,17 @@ class Client:
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: str = "Strict",
+        force: bool = False,
+        door: str = "",
     ) -> Object:
-        """Change parts of an object. `patch_type` is `strategic`, `merge` or `json`, or its content type."""
-        options = WriteOptions(dry_run, field_manager, self._user, field_validation)
-        target = patching.Target(info_of(kind), name, namespace, subresource or "")
+        """Change parts of an object. `patch_type` is `strategic`, `merge`, `json` or `apply`, or its content type.
+
+        `force` lets an apply take fields from others. `door` names the subresource that a request came by which
+        changes the object itself (`scale`).
+        """
+        manager = field_manager or self._manager
+        options = WriteOptions(dry_run, manager, self._user, field_validation, force, door)
+        target = applying.Target(info_of(kind), name, namespace, subresource or "")
         return conversion.shown(target.info, patching.patch(self._registry, target, patch, patch_type, options))
 
     def delete(
@@ -169,10 +183,11 @@ class Client:
         propagation: str | None = None,
         *,
         uid: str = "",
+        resource_version: str = "",
         dry_run: bool = False,
     ) -> Object:
         """Delete an object, or mark its deletion; returns it as it then is. `propagation` as in DeleteOptions."""
-        options = DeleteOptions(grace_seconds, propagation or "Background", uid, dry_run, self._user)
+        options = DeleteOptions(grace_seconds, propagation or "Background", uid, dry_run, self._user, resource_version)
         info = info_of(kind)
         return conversion.shown(info, self._registry.delete(info, name, namespace, options))
 

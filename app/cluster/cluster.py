@@ -32,6 +32,8 @@ from app.cluster.timers import Timers
 __all__ = ["FORMAT", "SETTLE_LIMIT", "Cluster", "FormatError", "NeverSettlesError"]
 
 SETTLE_LIMIT: Micros = 10 * MINUTE
+_MANAGERS = {Kubelets.NAME: "kubelet", kube_scheduler.NAME: "kube-scheduler"}
+"""The field managers of the loops that are no controllers."""
 MAX_ROUNDS = 500
 """Rounds that one instant may take before it counts as a loop without end."""
 
@@ -46,7 +48,7 @@ class Cluster:
     def __init__(self, store: Store, clock: SimulatedClock, seed: int) -> None:
         self.store = store
         self._heartbeats = Heartbeats(store, clock, lambda: self._memory)
-        self.client = Client.over(store, shown=self._heartbeats.shown)
+        self.client = Client.over(store, shown=self._heartbeats.shown).managed_by("kubectl")
         self._inside = Client.over(store)
         self._clock = clock
         self._seed = seed
@@ -91,7 +93,7 @@ class Cluster:
             if obj.get("kind") == "Node":
                 bootstrap.add_node(cluster._inside, store, obj)
             else:
-                cluster.client.create(obj)
+                cluster.client.create(obj, field_manager="kubectl-create")
         return cluster
 
     @classmethod
@@ -278,7 +280,7 @@ class Cluster:
     ) -> Context:
         return Context(
             loop=loop.NAME,
-            client=self._inside,
+            client=self._inside.managed_by(_MANAGERS.get(loop.NAME, "kube-controller-manager")),
             reader=self.client,
             clock=self._clock,
             timers=self._timers,

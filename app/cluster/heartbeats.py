@@ -14,6 +14,7 @@ from typing import Any
 from app.apimachinery import clock, meta
 from app.apimachinery.clock import MINUTE, SECOND, Instant, Micros, SimulatedClock
 from app.apimachinery.meta import Object
+from app.cluster import ownership
 from app.cluster.store import Store
 
 RENEWAL: Micros = 10 * SECOND
@@ -51,7 +52,11 @@ class Heartbeats:
         if period is None or not renewed:
             return lease
         renewal = clock.rfc3339_micro(latest(clock.parse(renewed), period, self._clock.now()))
-        return lease if renewal == renewed else {**lease, "spec": {**lease["spec"], "renewTime": renewal}}
+        return (
+            lease
+            if renewal == renewed
+            else ownership.like({**lease, "spec": {**lease["spec"], "renewTime": renewal}}, lease)
+        )
 
     def _period(self, lease: Object) -> Micros | None:
         """How often its holder renews the lease; None where nobody does."""
@@ -78,7 +83,7 @@ class Heartbeats:
         if not self._reports(name) or self._store.get("leases", f"{NODE_LEASES}/{name}") is None:
             return node
         conditions = [self._condition(found) for found in status.get("conditions") or []]
-        return {**node, "status": {**status, "conditions": conditions}} if conditions else node
+        return ownership.like({**node, "status": {**status, "conditions": conditions}}, node) if conditions else node
 
     def _condition(self, condition: dict[str, Any]) -> dict[str, Any]:
         beat = condition.get("lastHeartbeatTime")

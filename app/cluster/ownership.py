@@ -92,4 +92,6 @@ class Kept:
     def owners(self, resource: str, key: str) -> Owners | None:
         """The object's owners, or None."""
         rows = self._of.get(resource, {}).get(key)
-        return None if rows is None else tuple(Owner(*row[:5], self._fields[row[5]]) for row in rows)
+        if rows is None:
+            return None
+        return tuple(Owner._make([*row[:5], self._fields[row[5]]]) for row in rows)

@@ -264,6 +264,13 @@ def already_exists(resource: str, name: str) -> AlreadyExists:
     return AlreadyExists(f'{_named(resource)} "{name}" already exists', details=_details(resource, name))
 
 
+def no_free_name(resource: str, name: str) -> AlreadyExists:
+    """The refusal where every drawn name is taken (api/errors: NewGenerateNameConflict)."""
+    problem = "already exists, the server was not able to generate a unique name for the object"
+    details = {**_details(resource, name), "retryAfterSeconds": 1}
+    return AlreadyExists(f'{_named(resource)} "{name}" {problem}', details=details)
+
+
 def modified(resource: str, name: str) -> Conflict:
     """The Conflict of optimistic locking (apiserver/pkg/registry/generic/registry: OptimisticLockErrorMsg)."""
     return conflict(

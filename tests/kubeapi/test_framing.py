@@ -95,13 +95,18 @@ def test_the_request_arrives_without_the_secret(client):
         headers={
             "accept": "application/json;as=Table",
             "content-type": "application/json",
+            "user-agent": "kubectl/v1.35.0",
             "authorization": "Bearer t",
         },
     ).json()
     assert said["method"] == "POST"
     assert said["path"] == "/api/v1/pods"
     assert said["query"] == [["limit", "500"], ["a", "1"], ["a", "& 2"], ["empty", ""]]
-    assert said["headers"] == {"accept": "application/json;as=Table", "content-type": "application/json"}
+    assert said["headers"] == {
+        "accept": "application/json;as=Table",
+        "content-type": "application/json",
+        "user-agent": "kubectl/v1.35.0",
+    }
     assert said["body"] == '{"x":"안"}'
 
 

@@ -43,6 +43,18 @@ def json_of(request: ApiRequest) -> Any:
     return document
 
 
+def apply_of(request: ApiRequest) -> Object:
+    """The body of an apply: one object in JSON or YAML (handlers/patch.go: applyPatcher). BadRequest."""
+    try:
+        document = orjson.loads(request.body)
+    except orjson.JSONDecodeError:
+        document = _yaml_of(request)
+    if not isinstance(document, dict):
+        raise BadRequest("error decoding YAML: the body is not one object")
+    _refuse_depth(document)
+    return document
+
+
 def _yaml_of(request: ApiRequest) -> Object:
     try:
         documents = manifests.parse(request.body)

@@ -22,7 +22,7 @@ _FALSE = ("false", "0")
 class ApiRequest:
     """One request. `path` begins at the API's root (`/api/v1/pods`) and is decoded; `query` keeps its order.
 
-    Header names are in lower case; only `accept` and `content-type` matter here.
+    Header names are in lower case; only `accept`, `content-type` and `user-agent` matter here.
     """
 
     method: str

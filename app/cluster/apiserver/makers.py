@@ -15,10 +15,12 @@ from app.apimachinery.meta import Object
 
 _COMPONENTS = ("kubelet", "kube-scheduler", "kube-controller-manager")
 _MANAGER = "kube-controller-manager"
-_BY_THE_API_SERVER = frozenset({"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
+_BY_THE_API_SERVER = frozenset(
+    {"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+)
 _BY_CONTROLLERS = frozenset({"ReplicaSet", "ControllerRevision", "Endpoints", "EndpointSlice", "ServiceAccount"})
-_TOKEN_MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 (a path)
-_TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 (a name)
+_TOKEN_MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+_TOKEN_VOLUME = "kube-api-access-"
 _FIELDS_OF_NODES: Mapping[str, Tree] = {
     "kubeadm": {
         "f:metadata": {

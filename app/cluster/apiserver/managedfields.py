@@ -22,7 +22,7 @@ from app.apimachinery.fieldpath import Tree
 from app.apimachinery.meta import Object
 from app.apis import scheme, typed
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver import apply_conflicts, makers, strategies_table
+from app.cluster.apiserver import apply_conflicts, makers
 from app.cluster.ownership import Owner, Owners, owners_of
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -82,7 +82,7 @@ def after_update(write: Write, live: Object | None, new: Object, given: Any = No
     None where the account still follows from the object.
     """
     kept = owners_of(live)
-    if kept is None and not given and write.manager in {"", write.usual_writer(new)}:
+    if kept is None and given is None and write.manager in {"", write.usual_writer(new)}:
         return None
     before = _before(write, live, given)
     if live is not None and not before:
@@ -180,7 +180,7 @@ def _read(given: Sequence[Any]) -> Owners:
         if not entry.get("apiVersion") or entry.get("fieldsType") != "FieldsV1" or not fieldpath.is_tree(fields):
             return ()
         texts = [str(entry.get(name) or "") for name in ("manager", "operation", "apiVersion", "time", "subresource")]
-        owner = Owner(*texts, _text(fields))
+        owner = Owner._make([*texts, _text(fields)])
         found[owner.identity] = owner
     return _sorted(found.values())
 
@@ -197,8 +197,7 @@ def _assumed(info: KindInfo, obj: Object) -> Owners:
     changed, _ = typed.compare(typed.zero(shape.element), makers.owned(kind, obj), shape)
     changed = fieldpath.difference(changed, _STRIPPED)
     made = str(obj["metadata"].get("creationTimestamp") or "")
-    has_status = strategies_table.strategy_for(info).has_status
-    status = changed.pop("f:status", {}) if has_status else {}
+    status = changed.pop("f:status", {}) if "status" in info.subresources else {}
     parts = makers.shares(kind, makers.of_object(kind, obj), changed)
     found = [Owner(manager, "Update", info.api_version, made, "", _text(fields)) for manager, fields in parts]
     reported = makers.reported(kind, obj, status)
@@ -216,7 +215,7 @@ def _written(write: Write, tree: Tree) -> Tree:
     if write.subresource == "status":
         return {"f:status": tree["f:status"]} if "f:status" in tree else {}
     left = fieldpath.difference(tree, _STRIPPED)
-    if strategies_table.strategy_for(write.info).has_status:
+    if "status" in write.info.subresources:
         left.pop("f:status", None)
     return left
 

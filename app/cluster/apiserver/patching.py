@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -13,11 +12,14 @@ from app.apimachinery import patch as patches
 from app.apimachinery.errors import BadRequest, UnsupportedMediaType
 from app.apimachinery.meta import Object
 from app.apis import decode, schema
-from app.apis.scheme import KindInfo
-from app.cluster.apiserver import decoding
+from app.cluster.apiserver import applying, decoding, managedfields
+from app.cluster.apiserver.applying import Target
 from app.cluster.apiserver.registry import Registry, WriteOptions
 
+APPLY = "application/apply-patch+yaml"
 _TYPES = {
+    "apply": "apply",
+    APPLY: "apply",
     "strategic": "strategic",
     "merge": "merge",
     "json": "json",
@@ -25,16 +27,6 @@ _TYPES = {
     "application/merge-patch+json": "merge",
     "application/json-patch+json": "json",
 }
-
-
-@dataclass(frozen=True)
-class Target:
-    """What is to be patched."""
-
-    info: KindInfo
-    name: str
-    namespace: str = ""
-    subresource: str = ""
 
 
 def patch(
@@ -59,7 +51,11 @@ def patch(
         )
     if meta.too_deep(changes, patches.MAX_DEPTH):
         raise BadRequest("the patch is nested too deep")
+    if known == "apply":
+        return applying.apply(registry, target, changes, options)
     current = registry.get(target.info, target.name, target.namespace)
+    if _speaks_of_owners(changes):
+        current = managedfields.shown(current)
     changed = _changed(target, current, changes, known)
     for field, value in (("apiVersion", target.info.api_version), ("kind", target.info.kind)):
         changed.setdefault(field, value)
@@ -69,6 +65,18 @@ def patch(
         )
     _check_decodes(changes, changed, known, options)
     return registry.update(target.info, changed, meta.namespace_of(current), options, target.subresource)
+
+
+def _speaks_of_owners(changes: Mapping[str, Any] | Sequence[Any]) -> bool:
+    """Whether a patch looks at managedFields, which are no part of what is stored."""
+    if isinstance(changes, Mapping):
+        metadata = changes.get("metadata")
+        return isinstance(metadata, Mapping) and "managedFields" in metadata
+    pointers = [step.get(name) for step in changes if isinstance(step, Mapping) for name in ("path", "from")]
+    return any(
+        isinstance(pointer, str) and (pointer in {"", "/metadata"} or pointer.startswith("/metadata/managedFields"))
+        for pointer in pointers
+    )
 
 
 def _check_decodes(

@@ -10,7 +10,7 @@ from app.apimachinery.errors import BadRequest, Expired
 from app.apimachinery.meta import Object, key_of, labels_of, namespace_of
 from app.apis import conversion, scheme
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver import field_selectors, list_options, strategies_table, tables
+from app.cluster.apiserver import field_selectors, list_options, managedfields, strategies_table, tables
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.negotiation import Form, negotiate
 from app.cluster.apiserver.paths import Target
@@ -43,11 +43,11 @@ def list_(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     if form is Form.TABLE:
         body = _table(cluster, request, info, page, metadata)
     elif form is Form.METADATA_LIST:
-        items = [tables.partial_metadata(obj) for obj in page]
+        items = [tables.partial_metadata(managedfields.shown(obj)) for obj in page]
         body = {"kind": form.value, "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "items": items}
     else:
         # Items of a typed list carry neither kind nor apiVersion: the list's own say it.
-        items = [_without_type(conversion.shown(info, obj)) for obj in page]
+        items = [_without_type(managedfields.shown(conversion.shown(info, obj))) for obj in page]
         body = {
             "kind": f"{info.kind}List",
             "apiVersion": info.api_version,
@@ -100,8 +100,8 @@ def encoder(cluster: Served, request: ApiRequest, info: KindInfo, form: Form) ->
     if form is Form.TABLE:
         return lambda obj: _table(cluster, request, info, [obj], _version_of(obj))
     if form is Form.METADATA:
-        return tables.partial_metadata
-    return lambda obj: conversion.shown(info, obj)
+        return lambda obj: tables.partial_metadata(managedfields.shown(obj))
+    return lambda obj: managedfields.shown(conversion.shown(info, obj))
 
 
 def _version_of(obj: Object) -> dict[str, Any]:

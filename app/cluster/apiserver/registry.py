@@ -19,14 +19,17 @@ from app.apimachinery.meta import Object
 from app.apis import conversion, defaults, scheme
 from app.apis.scheme import KindInfo
 from app.cluster import store as stores
-from app.cluster.apiserver import admission_chain, decoding, strategies_table
+from app.cluster.apiserver import admission_chain, decoding, managedfields, strategies_table
 from app.cluster.apiserver.strategy import Strategy
 from app.cluster.apiserver.validation import objectmeta
 from app.cluster.attributes import DEFAULT_USER, Attributes
+from app.cluster.ownership import Owners
 from app.cluster.store import Store
 from app.cluster.users import User
 
 _GENERATED_LIMIT = 58
+_NAME_ATTEMPTS = 8
+"""Draws of a generated name until one is free (registry/generic/registry/store.go: maxNameGenerationCreateAttempts)."""
 _LONGEST_GRACE = 100 * 366 * 24 * 3600
 """Seconds; a longer grace, which any int64 may ask for, prints as this one's end."""
 _WRITABLE = {"status"}
@@ -46,13 +49,16 @@ _SYSTEM_FIELDS = (
 class WriteOptions:
     """What comes with a write beside the object.
 
-    `field_validation` is Strict or Ignore; Ignore drops unknown fields silently, as the API does on request.
+    `field_validation` is Strict or Ignore; Ignore drops unknown fields silently, as the API does on request. `force`
+    lets an apply take fields from others; `door` is the subresource that the whole object is changed through.
     """
 
     dry_run: bool = False
     field_manager: str = ""
     user: User = DEFAULT_USER
     field_validation: str = "Strict"
+    force: bool = False
+    door: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,7 @@ class DeleteOptions:
     uid: str = ""
     dry_run: bool = False
     user: User = DEFAULT_USER
+    resource_version: str = ""
 
 
 _WRITE = WriteOptions()
@@ -87,8 +94,18 @@ class Registry:
             raise stores.not_found(info.group_resource, name)
         return found
 
-    def create(self, info: KindInfo, obj: Object, namespace: str = "", options: WriteOptions = _WRITE) -> Object:
-        """Store a new object. The given one stays untouched; the stored one is returned."""
+    def create(
+        self,
+        info: KindInfo,
+        obj: Object,
+        namespace: str = "",
+        options: WriteOptions = _WRITE,
+        owners: Owners | None = None,
+    ) -> Object:
+        """Store a new object. The given one stays untouched; the stored one is returned.
+
+        `owners` are given where an apply has found them.
+        """
         strategy = strategies_table.strategy_for(info)
         new = self._decoded(info, obj, namespace, options)
         metadata = new["metadata"]
@@ -96,8 +113,11 @@ class Registry:
             raise BadRequest("resourceVersion should not be set on objects to be created")
         for field in _SYSTEM_FIELDS:
             metadata.pop(field, None)
+        metadata.pop("managedFields", None)
         if not metadata.get("name") and metadata.get("generateName"):
-            metadata["name"] = metadata["generateName"][:_GENERATED_LIMIT] + self.store.draw_suffix()
+            metadata["name"] = self._generated(info, metadata)
+        if owners is None:
+            owners = managedfields.after_update(self._write(info, options), None, new, _owners_in(obj))
         attributes = _attributes("CREATE", info, new, None, "", options)
         admission_chain.admit(attributes, self.store)
         _refuse(info, new, strategy.begin_create(new, self.store))
@@ -107,13 +127,28 @@ class Registry:
         _limit_size(new)
         admission_chain.validate(attributes, self.store)
         if options.dry_run:
-            return self._dry_created(info, new)
-        return self.store.create(info.plural, new)
+            return self._dry_created(info, new, owners)
+        return self.store.create(info.plural, new, owners)
 
-    def _dry_created(self, info: KindInfo, new: Object) -> Object:
+    def _write(self, info: KindInfo, options: WriteOptions, subresource: str = "") -> managedfields.Write:
+        """What owners are told of a write."""
+        door = options.door or subresource
+        return managedfields.Write(scheme.stored(info), options.field_manager, door, self.store.clock.now())
+
+    def _generated(self, info: KindInfo, metadata: Object) -> str:
+        """A free name that begins as wanted (names/generate.go, createWithGenerateNameRetry)."""
+        beginning = str(metadata["generateName"])[:_GENERATED_LIMIT]
+        name = ""
+        for _ in range(_NAME_ATTEMPTS):
+            name = beginning + self.store.draw_suffix()
+            if self.store.get(info.plural, key(info, name, metadata.get("namespace") or "")) is None:
+                return name
+        raise stores.no_free_name(info.plural, name)
+
+    def _dry_created(self, info: KindInfo, new: Object, owners: Owners | None) -> Object:
         if self.store.get(info.plural, meta.key_of(new)) is not None:
             raise stores.already_exists(info.plural, meta.name_of(new))
-        return self.store.fork(self.store.clock).create(info.plural, new)
+        return self.store.fork(self.store.clock).create(info.plural, new, owners)
 
     def update(
         self,
@@ -122,8 +157,9 @@ class Registry:
         namespace: str = "",
         options: WriteOptions = _WRITE,
         subresource: str = "",
+        owners: Owners | None = None,
     ) -> Object:
-        """Replace an object, or one subresource of it.
+        """Replace an object, or one subresource of it. `owners` are given where an apply has found them.
 
         Raises:
             NotFound: there is no such object, or the kind has no such subresource.
@@ -136,17 +172,21 @@ class Registry:
         new = self._decoded(info, obj, namespace, options)
         old = self._stored(info, meta.name_of(new), meta.namespace_of(new))
         _match_identity(info, new, old)
-        return self._updated(info, strategy, (new, old), options, subresource)
+        new["metadata"].pop("managedFields", None)
+        if owners is None:
+            write = self._write(info, options, subresource)
+            owners = managedfields.after_update(write, old, new, _owners_in(obj))
+        return self._updated(info, strategy, (new, old, owners), options, subresource)
 
     def _updated(
         self,
         info: KindInfo,
         strategy: Strategy,
-        change: tuple[Object, Object],
+        change: tuple[Object, Object, Owners | None],
         options: WriteOptions,
         subresource: str,
     ) -> Object:
-        new, old = change
+        new, old, owners = change
         attributes = _attributes("UPDATE", info, new, old, subresource, options)
         admission_chain.admit(attributes, self.store)
         if subresource == "status":
@@ -165,8 +205,8 @@ class Registry:
         _limit_size(new)
         admission_chain.validate(attributes, self.store)
         if options.dry_run:
-            return self.store.fork(self.store.clock).update(info.plural, new)
-        stored = self.store.update(info.plural, new)
+            return self.store.fork(self.store.clock).update(info.plural, new, owners)
+        stored = self.store.update(info.plural, new, owners)
         if _is_finished(stored, strategy):
             return self.store.delete(info.plural, meta.key_of(stored))
         return stored
@@ -196,6 +236,9 @@ class Registry:
         old = self._stored(info, name, namespace)
         if options.uid and options.uid != old["metadata"]["uid"]:
             raise _uid_conflict(info, name, options.uid, old["metadata"]["uid"])
+        version = old["metadata"]["resourceVersion"]
+        if options.resource_version and options.resource_version != version:
+            raise _version_conflict(info, name, options.resource_version, version)
         asked = WriteOptions(dry_run=options.dry_run, user=options.user)
         admission_chain.validate(_attributes("DELETE", info, None, old, "", asked), self.store)
         store = self.store.fork(self.store.clock) if options.dry_run else self.store
@@ -228,6 +271,11 @@ class Registry:
             new["metadata"]["generation"] = int(metadata.get("generation") or 0) + 1
         strategy.begin_delete(new)
         return dict(new)
+
+
+def _owners_in(obj: Object) -> Any:
+    """The managedFields of a request's body."""
+    return (obj.get("metadata") or {}).get("managedFields")
 
 
 def key(info: KindInfo, name: str, namespace: str = "") -> str:
@@ -283,6 +331,12 @@ def _uid_conflict(info: KindInfo, name: str, wanted: str, found: str) -> Conflic
     return stores.conflict(
         info.plural, name, f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
     )
+
+
+def _version_conflict(info: KindInfo, name: str, wanted: str, found: str) -> Conflict:
+    """Another's resourceVersion in the preconditions of a delete (storage/interfaces.go: Preconditions.Check)."""
+    told = f"ResourceVersion in precondition: {wanted}, ResourceVersion in object meta: {found}"
+    return stores.conflict(info.plural, name, f"Precondition failed: {told}")
 
 
 def _refuse(info: KindInfo, obj: Object, errors: list[validation.FieldError]) -> None:

@@ -61,5 +61,5 @@ def _write(cluster: Served, request: ApiRequest, target: Target, scale: Object) 
     if version:
         change["metadata"] = {"resourceVersion": version}
     options = writing.write_options(request)
-    written = cluster.client.patch(target.info, target.name, target.namespace, change, "merge", **options)
+    written = cluster.client.patch(target.info, target.name, target.namespace, change, "merge", door="scale", **options)
     return ApiResponse.of(scale_of(written))

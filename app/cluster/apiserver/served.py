@@ -69,6 +69,8 @@ class Client(Protocol):
         dry_run: bool = False,
         field_manager: str = "",
         field_validation: str = "Strict",
+        force: bool = False,
+        door: str = "",
     ) -> Object:
         """Change parts of an object."""
 
@@ -81,6 +83,7 @@ class Client(Protocol):
         propagation: str | None = None,
         *,
         uid: str = "",
+        resource_version: str = "",
         dry_run: bool = False,
     ) -> Object:
         """Delete an object, or mark its deletion."""

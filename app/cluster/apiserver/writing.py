@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.apimachinery import patch as patches
+from app.apimachinery import validation
 from app.apimachinery.errors import BadRequest, MethodNotAllowed, UnsupportedMediaType
 from app.apimachinery.meta import Object, name_of, namespace_of
+from app.apimachinery.validation import ErrorKind, FieldError
 from app.apis import scheme
-from app.cluster.apiserver import bodies, eviction, list_options, reading, shapes, warnings
+from app.cluster.apiserver import bodies, eviction, list_options, managedfields, patching, reading, shapes, warnings
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.served import Served
@@ -18,6 +20,7 @@ _PATCH_TYPES = (
     "application/json-patch+json",
     "application/merge-patch+json",
     "application/strategic-merge-patch+json",
+    patching.APPLY,
 )
 _RETURN_DELETED = (
     "Pod",
@@ -62,7 +65,9 @@ def _changed(target: Target, new: Object, old: Object | None) -> list[str]:
 
 
 def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
-    """PATCH of an object or of its status, in one of the three patch forms that are JSON."""
+    """PATCH of an object or of its status, in any of the four forms; an apply may create the object: 201."""
+    applies = request.content_type == patching.APPLY
+    options = {**write_options(request), "force": _force(request, applies=applies)}
     document = patch_of(request)
     old = cluster.client.find(target.info, target.name, target.namespace)
     patched = cluster.client.patch(
@@ -72,10 +77,25 @@ def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
         document,
         request.content_type,
         target.subresource or None,
-        **write_options(request),
+        **options,
     )
-    told = [*_unknown_in_patch(request, target, document), *_changed(target, patched, old)]
-    return bodies.warned(reading.answer(cluster, request, target, patched), told)
+    told = _changed(target, patched, old) if old is not None else warnings.on_create(patched)
+    if not applies:
+        told = [*_unknown_in_patch(request, target, document), *told]
+    code = 201 if applies and old is None else 200
+    return bodies.warned(reading.answer(cluster, request, target, patched, code), told)
+
+
+def _force(request: ApiRequest, *, applies: bool) -> bool:
+    """`force`, which only an apply may have; an apply must name its manager (ValidatePatchOptions)."""
+    errors = []
+    if not applies and request.param("force"):
+        errors.append(FieldError("force", ErrorKind.FORBIDDEN, detail="may not be specified for non-apply patch"))
+    if applies and not request.param("fieldManager"):
+        errors.append(FieldError("fieldManager", ErrorKind.REQUIRED, detail="is required for apply patch"))
+    if errors:
+        raise validation.invalid_object("PatchOptions.meta.k8s.io", "", errors)
+    return request.flag("force")
 
 
 def _unknown_in_patch(request: ApiRequest, target: Target, document: dict[str, Any] | list[Any]) -> list[str]:
@@ -93,7 +113,7 @@ def patch_of(request: ApiRequest) -> dict[str, Any] | list[Any]:
             "the body of the request was in an unknown format - accepted media types include: "
             + ", ".join(_PATCH_TYPES)
         )
-    document = bodies.json_of(request)
+    document = bodies.apply_of(request) if request.content_type == patching.APPLY else bodies.json_of(request)
     if not isinstance(document, dict | list):
         raise BadRequest("the patch is neither an object nor a list of operations")
     return document
@@ -124,7 +144,12 @@ def delete_collection(cluster: Served, request: ApiRequest, target: Target) -> A
     metadata = {"resourceVersion": str(cluster.client.revision)}
     info = target.info
     return ApiResponse.of(
-        {"kind": f"{info.kind}List", "apiVersion": info.api_version, "metadata": metadata, "items": deleted}
+        {
+            "kind": f"{info.kind}List",
+            "apiVersion": info.api_version,
+            "metadata": metadata,
+            "items": [managedfields.shown(obj) for obj in deleted],
+        }
     )
 
 
@@ -159,9 +184,31 @@ def write_options(request: ApiRequest) -> dict[str, Any]:
         )
     return {
         "dry_run": _dry_run([value for name, value in request.query if name == "dryRun"]),
-        "field_manager": request.param("fieldManager"),
+        "field_manager": _field_manager(request),
         "field_validation": "Strict" if validation == "Strict" else "Ignore",
     }
+
+
+_OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
+_LONGEST_MANAGER = 128
+
+
+def _field_manager(request: ApiRequest) -> str:
+    """`fieldManager`, else what the user agent stands for. Invalid for a name that is none (ValidateFieldManager)."""
+    given = request.param("fieldManager")
+    errors = []
+    if len(given.encode()) > _LONGEST_MANAGER:
+        told = f"may not be more than {_LONGEST_MANAGER} bytes"
+        errors.append(FieldError("fieldManager", ErrorKind.TOO_LONG, given, told))
+    place = 0
+    for letter in given:
+        if not letter.isprintable():
+            told = f"invalid character U+{ord(letter):04X} (at position {place})"
+            errors.append(FieldError("fieldManager", ErrorKind.INVALID, given, told))
+        place += len(letter.encode())
+    if errors:
+        raise validation.invalid_object(f"{_OPTIONS[request.method]}.meta.k8s.io", "", errors)
+    return given or managedfields.manager_of(request.headers.get("user-agent", "")) or "unknown"
 
 
 def _dry_run(values: Sequence[str]) -> bool:
@@ -188,11 +235,12 @@ def _delete_options(request: ApiRequest) -> dict[str, Any]:
         propagation = "Orphan"
     dry_runs = body.get("dryRun") or [value for name, value in request.query if name == "dryRun"]
     preconditions = body.get("preconditions")
-    uid = preconditions.get("uid") if isinstance(preconditions, dict) else ""
+    wanted = preconditions if isinstance(preconditions, dict) else {}
     return {
         "grace_seconds": grace,
         "propagation": propagation,
-        "uid": str(uid or ""),
+        "uid": str(wanted.get("uid") or ""),
+        "resource_version": str(wanted.get("resourceVersion") or ""),
         "dry_run": _dry_run(dry_runs if isinstance(dry_runs, list) else [str(dry_runs)]),
     }
 

@@ -55,7 +55,7 @@ def deep(levels: int) -> dict:
 @pytest.mark.parametrize(
     ("change", "patch_type", "kind", "text"),
     [
-        ({}, "application/apply-patch+yaml", UnsupportedMediaType, "unknown format"),
+        ({}, "application/apply-patch+cbor", UnsupportedMediaType, "unknown format"),
         ([], "merge", BadRequest, "cannot unmarshal array"),
         ({}, "json", BadRequest, "cannot unmarshal object"),
         (

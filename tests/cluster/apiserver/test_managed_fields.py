@@ -1,0 +1,324 @@
+"""metadata.managedFields: who owns which field after creates, updates and patches."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.apimachinery import clock
+from app.apimachinery.errors import Invalid
+from app.cluster.cluster import Cluster
+from tests.cluster.apiserver.making import named, pod, workload
+from tests.kubeapi.asking import NOW, Server, loaded, request
+
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def config_map(**data):
+    return named("v1", "ConfigMap", "cm", data=data)
+
+
+def entries(obj):
+    """The entries by (manager, operation, subresource)."""
+    found = obj["metadata"].get("managedFields", [])
+    return {(one["manager"], one["operation"], one.get("subresource", "")): one for one in found}
+
+
+def fields(obj, manager, operation="Update", subresource=""):
+    return entries(obj)[manager, operation, subresource]["fieldsV1"]
+
+
+def patched(server, url, changes, kind="merge", manager="", code=200):
+    query = f"?fieldManager={manager}" if manager else ""
+    return loaded(server.ask("PATCH", url + query, changes, content_type=f"application/{kind}-patch+json"), code)
+
+
+def test_a_create_owns_what_was_sent_and_what_was_defaulted():
+    server = Server()
+    made = loaded(server.ask("POST", f"{DEPLOYMENTS}?fieldManager=kubectl-create", workload("Deployment")), 201)
+    (entry,) = made["metadata"]["managedFields"]
+    assert {key: value for key, value in entry.items() if key != "fieldsV1"} == {
+        "manager": "kubectl-create",
+        "operation": "Update",
+        "apiVersion": "apps/v1",
+        "time": clock.rfc3339(NOW),
+        "fieldsType": "FieldsV1",
+    }
+    spec = entry["fieldsV1"]["f:spec"]
+    assert spec["f:strategy"] == {
+        "f:rollingUpdate": {".": {}, "f:maxSurge": {}, "f:maxUnavailable": {}},
+        "f:type": {},
+    }
+    assert (spec["f:replicas"], spec["f:selector"]) == ({}, {})
+    assert spec["f:template"]["f:metadata"] == {"f:labels": {".": {}, "f:app": {}}}
+    container = spec["f:template"]["f:spec"]["f:containers"]['k:{"name":"c"}']
+    assert container["."] == {}
+    assert container["f:terminationMessagePolicy"] == {}
+
+
+def test_admission_and_the_server_own_nothing():
+    server = Server()
+    made = loaded(server.ask("POST", "/api/v1/namespaces/default/pods", pod()), 201)
+    owned = fields(made, "unknown")
+    assert "f:metadata" not in owned
+    assert "f:status" not in owned
+    assert not owned["f:spec"].keys() & {"f:tolerations", "f:serviceAccountName", "f:volumes", "f:priority"}
+    assert "serviceAccountName" in made["spec"]
+
+
+def test_without_a_field_manager_the_user_agent_names_it():
+    server = Server()
+    asked = request("POST", MAPS, config_map(a="1"), "application/json", "application/json")
+    asked.headers["user-agent"] = "curl/8.5.0"
+    from app.cluster.apiserver import dispatch
+
+    assert list(entries(loaded(dispatch.handle(server, asked), 201))) == [("curl", "Update", "")]
+
+
+def test_who_changes_a_field_takes_it():
+    server = Server()
+    server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1", b="2"))
+    server.time.advance_to(NOW + clock.MINUTE)
+    changed = patched(server, f"{MAPS}/cm", {"data": {"b": "3", "c": "4"}}, manager="two")
+    assert fields(changed, "one") == {"f:data": {".": {}, "f:a": {}}}
+    assert fields(changed, "two") == {"f:data": {"f:b": {}, "f:c": {}}}
+    times = [entry["time"] for entry in changed["metadata"]["managedFields"]]
+    assert times == [clock.rfc3339(NOW), clock.rfc3339(NOW + clock.MINUTE)]
+
+
+def test_who_changes_again_has_one_entry():
+    server = Server()
+    server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1"))
+    patched(server, f"{MAPS}/cm", {"data": {"b": "1"}}, manager="two")
+    changed = patched(server, f"{MAPS}/cm", {"data": {"c": "1"}}, manager="two")
+    assert fields(changed, "two") == {"f:data": {"f:b": {}, "f:c": {}}}
+
+
+def test_a_field_that_is_removed_has_no_owner():
+    server = Server()
+    server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1", b="2"))
+    changed = patched(server, f"{MAPS}/cm", {"data": {"a": None}}, manager="two")
+    assert list(entries(changed)) == [("one", "Update", "")]
+    assert fields(changed, "one") == {"f:data": {".": {}, "f:b": {}}}
+
+
+def test_a_change_of_nothing_writes_nothing():
+    server = Server()
+    made = loaded(server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1")), 201)
+    server.time.advance_to(NOW + clock.MINUTE)
+    assert patched(server, f"{MAPS}/cm", {"data": {"a": "1"}}, manager="two") == made
+
+
+def test_an_update_without_managed_fields_keeps_them():
+    server = Server()
+    made = loaded(server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1")), 201)
+    changed = loaded(server.ask("PUT", f"{MAPS}/cm?fieldManager=two", config_map(a="1", b="2")))
+    assert fields(changed, "one") == fields(made, "one")
+    assert fields(changed, "two") == {"f:data": {"f:b": {}}}
+
+
+@pytest.mark.parametrize("reset", [[], [{}]])
+def test_empty_managed_fields_forget_all_owners(reset):
+    server = Server()
+    server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1"))
+    obj = config_map(a="1")
+    obj["metadata"]["managedFields"] = reset
+    cleared = loaded(server.ask("PUT", f"{MAPS}/cm?fieldManager=two", obj))
+    assert "managedFields" not in cleared["metadata"]
+    assert "managedFields" not in patched(server, f"{MAPS}/cm", {"data": {"b": "1"}})["metadata"]
+
+
+def test_managed_fields_may_be_written_directly():
+    server = Server()
+    made = loaded(server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1")), 201)
+    other = [{**made["metadata"]["managedFields"][0], "manager": "other"}]
+    steps = [{"op": "replace", "path": "/metadata/managedFields", "value": other}]
+    assert patched(server, f"{MAPS}/cm", steps, "json")["metadata"]["managedFields"] == other
+
+
+def test_managed_fields_that_make_no_sense_change_nothing():
+    server = Server()
+    made = loaded(server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1")), 201)
+    for nonsense in ([{"manager": "x"}], [{**made["metadata"]["managedFields"][0], "fieldsV1": {"a": 1}}]):
+        obj = config_map(a="1")
+        obj["metadata"]["managedFields"] = nonsense
+        assert loaded(server.ask("PUT", f"{MAPS}/cm", obj)) == made
+
+
+def test_a_status_has_an_entry_of_its_own():
+    server = Server()
+    server.ask("POST", f"{DEPLOYMENTS}?fieldManager=one", workload("Deployment"))
+    changed = patched(server, f"{DEPLOYMENTS}/web/status", {"status": {"replicas": 3}}, manager="two")
+    assert fields(changed, "two", subresource="status") == {"f:status": {"f:replicas": {}}}
+    assert fields(changed, "one")["f:spec"]["f:replicas"] == {}
+
+
+def test_the_scale_has_an_entry_of_its_own():
+    server = Server()
+    server.ask("POST", f"{DEPLOYMENTS}?fieldManager=one", workload("Deployment"))
+    patched(server, f"{DEPLOYMENTS}/web/scale", {"spec": {"replicas": 3}}, manager="kubectl")
+    changed = server.get(f"{DEPLOYMENTS}/web")
+    assert fields(changed, "kubectl", subresource="scale") == {"f:spec": {"f:replicas": {}}}
+    assert "f:replicas" not in fields(changed, "one")["f:spec"]
+
+
+def test_the_oldest_of_more_than_ten_updaters_become_one():
+    server = Server()
+    server.ask("POST", f"{MAPS}?fieldManager=first", config_map(a="1"))
+    for number in range(11):
+        server.time.advance_to(NOW + (number + 1) * clock.SECOND)
+        changed = patched(server, f"{MAPS}/cm", {"data": {f"k{number:02}": "1"}}, manager=f"m{number:02}")
+    assert len(changed["metadata"]["managedFields"]) == 10
+    assert fields(changed, "ancient-changes") == {"f:data": {".": {}, "f:a": {}, "f:k00": {}, "f:k01": {}}}
+
+
+def test_a_dry_run_shows_owners_and_keeps_none():
+    server = Server()
+    server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1"))
+    shown = patched(server, f"{MAPS}/cm?dryRun=All", {"data": {"b": "1"}})
+    assert len(shown["metadata"]["managedFields"]) == 2
+    assert len(server.get(f"{MAPS}/cm")["metadata"]["managedFields"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("manager", "text"),
+    [
+        ("x" * 129, "fieldManager: Too long: may not be more than 128 bytes"),
+        ("a\tb", 'fieldManager: Invalid value: "a\\tb": invalid character U+0009 (at position 1)'),
+    ],
+)
+def test_a_field_manager_must_be_short_and_printable(manager, text):
+    server = Server()
+    refused = loaded(server.ask("POST", f"{MAPS}?fieldManager={manager}", config_map()), 422)
+    assert refused["message"] == f'CreateOptions.meta.k8s.io "" is invalid: {text}'
+
+
+def test_owners_are_no_part_of_what_views_and_checks_see():
+    cluster = Cluster.new(seed=7, now=NOW)
+    made = cluster.client.create(config_map(a="1"), field_manager="one")
+    assert "managedFields" not in json.dumps(made)
+    assert "managedFields" not in json.dumps(cluster.client.get("cm", "cm", "default"))
+
+
+def test_owners_survive_a_snapshot():
+    cluster = Cluster.new(seed=7, now=NOW)
+    cluster.client.create(config_map(a="1"), field_manager="one")
+    cluster.client.patch("cm", "cm", "default", {"data": {"b": "1"}}, "merge", field_manager="two")
+    shown = served(cluster, f"{MAPS}/cm")
+    data = cluster.dump()
+    again = Cluster.load(data)
+    assert served(again, f"{MAPS}/cm") == shown
+    assert again.dump() == data
+    assert list(entries(shown)) == [("one", "Update", ""), ("two", "Update", "")]
+
+
+def served(cluster, url):
+    from app.cluster.apiserver import dispatch
+
+    return loaded(dispatch.handle(cluster, request("GET", url, None, "application/json", "")))
+
+
+@pytest.fixture(scope="module")
+def settled():
+    cluster = Cluster.new(seed=7, now=NOW)
+    cluster.client.create(workload("Deployment"), field_manager="kubectl-create")
+    cluster.settle()
+    return cluster
+
+
+def test_controllers_and_kubelets_own_what_they_write(settled):
+    (live,) = served(settled, "/api/v1/namespaces/default/pods")["items"]
+    assert sorted(entries(live)) == [("kube-controller-manager", "Update", ""), ("kubelet", "Update", "status")]
+    made = fields(live, "kube-controller-manager")
+    uid = live["metadata"]["ownerReferences"][0]["uid"]
+    assert made["f:metadata"]["f:ownerReferences"] == {".": {}, f'k:{{"uid":"{uid}"}}': {}}
+    assert made["f:metadata"]["f:generateName"] == {}
+    assert not made["f:spec"].keys() & {"f:nodeName", "f:tolerations", "f:volumes", "f:serviceAccountName"}
+    status = fields(live, "kubelet", subresource="status")["f:status"]
+    assert 'k:{"type":"PodScheduled"}' not in status["f:conditions"]
+    assert status["f:conditions"]['k:{"type":"Ready"}']["f:status"] == {}
+    assert "f:qosClass" not in status
+
+
+def test_a_workload_has_its_creator_and_its_controller(settled):
+    live = served(settled, f"{DEPLOYMENTS}/web")
+    assert ("kubectl-create", "Update", "") in entries(live)
+    reported = fields(live, "kube-controller-manager", subresource="status")
+    assert reported["f:status"]["f:conditions"]['k:{"type":"Available"}']["."] == {}
+
+
+def test_nodes_show_kubeadm_the_kubelet_and_the_controllers(settled):
+    live = served(settled, "/api/v1/nodes/controlplane")
+    assert {entry[0] for entry in entries(live)} == {"kubeadm", "kubelet", "kube-controller-manager"}
+    assert ("kubelet", "Update", "status") in entries(live)
+
+
+def test_a_user_s_change_of_a_controller_s_pod_is_told_apart(settled):
+    cluster = settled.fork()
+    (live,) = cluster.client.list("pods", "default")
+    name = live["metadata"]["name"]
+    cluster.client.patch("pods", name, "default", {"metadata": {"labels": {"mine": "1"}}}, "merge", field_manager="me")
+    shown = served(cluster, f"/api/v1/namespaces/default/pods/{name}")
+    assert fields(shown, "me") == {"f:metadata": {"f:labels": {"f:mine": {}}}}
+    assert len(entries(shown)) == 3
+
+
+def test_owners_of_a_forked_cluster_are_its_own(settled):
+    cluster = settled.fork()
+    cluster.client.patch("deploy", "web", "default", {"spec": {"replicas": 2}}, "merge", field_manager="me")
+    assert ("me", "Update", "") not in entries(served(settled, f"{DEPLOYMENTS}/web"))
+
+
+def test_a_generated_name_is_drawn_again_where_it_is_taken(monkeypatch):
+    server = Server()
+    drawn = iter(["aaaaa", "aaaaa", "bbbbb"])
+    monkeypatch.setattr(type(server.client._registry.store), "draw_suffix", lambda _: next(drawn))
+    body = named("v1", "ConfigMap", "")
+    body["metadata"] = {"generateName": "cm-"}
+    names = [loaded(server.ask("POST", MAPS, body), 201)["metadata"]["name"] for _ in range(2)]
+    assert names == ["cm-aaaaa", "cm-bbbbb"]
+
+
+def test_after_eight_draws_a_generated_name_is_given_up(monkeypatch):
+    server = Server()
+    drawn = []
+    monkeypatch.setattr(type(server.client._registry.store), "draw_suffix", lambda _: drawn.append(1) or "aaaaa")
+    body = named("v1", "ConfigMap", "")
+    body["metadata"] = {"generateName": "cm-"}
+    server.ask("POST", MAPS, body)
+    drawn.clear()
+    refused = loaded(server.ask("POST", MAPS, body), 409)
+    assert len(drawn) == 8
+    assert refused["reason"] == "AlreadyExists"
+    assert refused["message"] == (
+        'configmaps "cm-aaaaa" already exists, the server was not able to generate a unique name for the object'
+    )
+
+
+def test_a_delete_holds_to_its_preconditions():
+    server = Server()
+    made = loaded(server.ask("POST", MAPS, config_map(a="1")), 201)["metadata"]
+    wrong = {"preconditions": {"uid": made["uid"], "resourceVersion": "1"}}
+    refused = loaded(server.ask("DELETE", f"{MAPS}/cm", wrong), 409)
+    assert refused["message"] == (
+        'Operation cannot be fulfilled on configmaps "cm": Precondition failed: ResourceVersion in precondition: 1, '
+        f"ResourceVersion in object meta: {made['resourceVersion']}"
+    )
+    right = {"preconditions": {"uid": made["uid"], "resourceVersion": made["resourceVersion"]}}
+    assert loaded(server.ask("DELETE", f"{MAPS}/cm", right))["status"] == "Success"
+
+
+def test_a_patch_with_a_stale_version_is_a_conflict():
+    server = Server()
+    server.ask("POST", MAPS, config_map(a="1"))
+    stale = {"metadata": {"resourceVersion": "1"}, "data": {"a": "2"}}
+    refused = patched(server, f"{MAPS}/cm", stale, code=409)
+    assert "the object has been modified" in refused["message"]
+
+
+def test_a_client_without_a_server_refuses_too():
+    server = Server()
+    with pytest.raises(Invalid):
+        server.client.create(named("v1", "ConfigMap", "Not A Name"))
