@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 
 import pytest
 
@@ -322,3 +323,32 @@ def test_a_client_without_a_server_refuses_too():
     server = Server()
     with pytest.raises(Invalid):
         server.client.create(named("v1", "ConfigMap", "Not A Name"))
+
+
+def usual_lab():
+    """Three nodes and thirty pods of five workloads, each changed by somebody since it was applied."""
+    cluster = Cluster.new(seed=7, now=NOW)
+    for number in range(5):
+        body = workload("Deployment", f"web{number}", replicas=6)
+        cluster.client.create(body, field_manager="kubectl-client-side-apply")
+    cluster.advance_to(NOW + clock.MINUTE)
+    for number in range(5):
+        change = {"metadata": {"labels": {"tier": "front"}}}
+        cluster.client.patch("deploy", f"web{number}", "default", change, "merge", field_manager="kubectl-label")
+    cluster.advance_to(NOW + 2 * clock.MINUTE)
+    return cluster
+
+
+def test_a_usual_lab_s_snapshot_stays_small():
+    document = json.loads(usual_lab().dump())
+    owners = zlib.compress(json.dumps(document["store"]["owners"]).encode())
+    assert len(owners) < 1_000
+    assert len(zlib.compress(json.dumps(document, separators=(",", ":")).encode())) < 40_000
+
+
+def test_a_snapshot_without_owners_is_read():
+    document = json.loads(usual_lab().dump())
+    del document["store"]["owners"]
+    again = Cluster.restore(document)
+    shown = served(again, f"{DEPLOYMENTS}/web1")
+    assert ("kube-controller-manager", "Update", "status") in entries(shown)
