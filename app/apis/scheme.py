@@ -131,6 +131,7 @@ KINDS: tuple[KindInfo, ...] = (
 
 REVIEWS: tuple[KindInfo, ...] = (
     _info("authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", namespaced=False),
+    _info("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", namespaced=False),
     _info("authorization.k8s.io", "v1", "LocalSubjectAccessReview", "localsubjectaccessreviews"),
     _info("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", namespaced=False),
     _info("authorization.k8s.io", "v1", "SelfSubjectRulesReview", "selfsubjectrulesreviews", namespaced=False),

@@ -15,7 +15,7 @@ from app.apimachinery.labels import Selector
 from app.apimachinery.meta import Object
 from app.apis import conversion, scheme
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver import applying, field_selectors, patching, strategies_table
+from app.cluster.apiserver import applying, field_selectors, patching, strategies_table, token_requests
 from app.cluster.apiserver import binding as bindings
 from app.cluster.apiserver import eviction as evictions
 from app.cluster.apiserver.registry import DeleteOptions, Registry, WriteOptions, info_of
@@ -198,11 +198,19 @@ class Client:
             eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
         evictions.evict(self._registry, pod, namespace, eviction, WriteOptions(dry_run, user=self._user))
 
-    def bind(self, namespace: str, pod: str, binding: Object | str) -> Object:
+    def create_token(self, namespace: str, account: str, request: Object | None = None) -> Object:
+        """A TokenRequest with its token (`status.token`) for a service account."""
+        return token_requests.create(self._registry, account, namespace, request or {})
+
+    def bearer(self, token: str, audiences: Sequence[str] = ()) -> token_requests.Bearer:
+        """Who bears a token."""
+        return token_requests.bearer(self._registry.store, token, audiences)
+
+    def bind(self, namespace: str, pod: str, binding: Object | str, *, dry_run: bool = False) -> Object:
         """Assign a pod by a v1 Binding or a node's name; returns the bound pod. Conflict where it is bound."""
         if isinstance(binding, str):
             binding = bindings.make(pod, namespace, binding)
-        return bindings.bind(self._registry, pod, namespace, binding, WriteOptions(user=self._user))
+        return bindings.bind(self._registry, pod, namespace, binding, WriteOptions(dry_run, user=self._user))
 
 
 def _parsed(selector: str | Selector) -> Selector:

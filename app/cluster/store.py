@@ -94,6 +94,10 @@ class Store:
         """Letters for a generated name (k8s.io/apimachinery/pkg/util/rand: String)."""
         return "".join(_SUFFIX_ALPHABET[byte % len(_SUFFIX_ALPHABET)] for byte in self._draw()[:length])
 
+    def key(self, purpose: str) -> bytes:
+        """A key of this cluster's own for a purpose: nothing is drawn, so that asking for it changes nothing."""
+        return hashlib.sha256(f"{self._seed}/key/{purpose}".encode()).digest()
+
     def _draw(self) -> bytes:
         self._draws += 1
         return hashlib.sha256(f"{self._seed}/{self._draws}".encode()).digest()

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
-_HEADERS_READ = (b"accept", b"content-type", b"user-agent")
+_HEADERS_READ = (b"accept", b"authorization", b"content-type", b"user-agent")
 _MAX_PARAMETERS = 64
 
 

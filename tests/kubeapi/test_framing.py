@@ -104,6 +104,7 @@ def test_the_request_arrives_without_the_secret(client):
     assert said["query"] == [["limit", "500"], ["a", "1"], ["a", "& 2"], ["empty", ""]]
     assert said["headers"] == {
         "accept": "application/json;as=Table",
+        "authorization": "Bearer t",
         "content-type": "application/json",
         "user-agent": "kubectl/v1.35.0",
     }

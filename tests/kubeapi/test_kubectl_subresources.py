@@ -2,6 +2,7 @@
 
 import json
 
+import httpx
 import pytest
 
 from app.apimachinery import clock
@@ -74,3 +75,19 @@ def test_a_namespace_that_hangs_is_finalized_by_hand(kubectl, backend):
     hanging["spec"] = {}
     kubectl.run(f"replace --raw {path} -f -", stdin=json.dumps(hanging))
     assert "NotFound" in kubectl.run("get ns away", code=1)
+
+
+def test_a_token_is_created_and_used(kubectl, backend):
+    token = kubectl.run("create token default --duration=20m").strip()
+    assert token.count(".") == 2
+    told = kubectl.run("create token default --duration=1m", code=1)
+    assert "spec.expirationSeconds: Invalid value: 60: may not specify a duration less than 10 minutes" in told
+    bound = json.loads(kubectl.run("create token default --bound-object-kind=Pod --bound-object-name=bee -o json"))
+    assert bound["spec"]["boundObjectRef"]["name"] == "bee"
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}
+    told = kubectl.run("create -f - -o json", stdin=json.dumps(review))
+    assert json.loads(told)["status"]["user"]["username"] == "system:serviceaccount:default:default"
+    address = kubectl.run("config view -o jsonpath={.clusters[0].cluster.server}")
+    refused = httpx.get(f"{address}/api/v1/nodes", headers={"authorization": f"Bearer {token}"})
+    assert refused.status_code == 403
+    assert 'User "system:serviceaccount:default:default" cannot list resource "nodes"' in refused.json()["message"]

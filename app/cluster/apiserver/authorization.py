@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from app.apimachinery.errors import Forbidden, StatusError
+from app.apimachinery.errors import Forbidden, StatusError, Unauthorized
 from app.cluster import rbac, users
 from app.cluster.apiserver.exchange import ApiRequest
 from app.cluster.apiserver.served import Served
@@ -29,10 +29,25 @@ class NoUserToImpersonate(StatusError):
 
 def admit(cluster: Served, request: ApiRequest, parts: Sequence[str]) -> User:
     """The user that the request acts as; Forbidden where that user, or acting as that user, is not allowed."""
-    user = acting_as(cluster, request, users.ADMIN)
+    user = acting_as(cluster, request, asker(cluster, request))
     if user is users.ADMIN:
         return user
     check(cluster, user, asked(request, parts))
+    return user
+
+
+def asker(cluster: Served, request: ApiRequest) -> User:
+    """Who sends the request: whoever bears its token, else the administrator, whose credential is the address.
+
+    Raises:
+        Unauthorized: the token is nobody's (apiserver/pkg/authentication/request/bearertoken).
+    """
+    scheme, _, token = request.headers.get("authorization", "").strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        return users.ADMIN
+    user = cluster.client.bearer(token.strip()).user
+    if user is None:
+        raise Unauthorized("Unauthorized")
     return user
 
 
@@ -75,11 +90,11 @@ def _named_by(request: ApiRequest) -> str:
     return value.removeprefix("=") if field == "metadata.name" and "," not in value else ""
 
 
-def acting_as(cluster: Served, request: ApiRequest, asker: User) -> User:
-    """Whom the asker's headers name, else the asker; Forbidden where the asker may not act as that user or group."""
+def acting_as(cluster: Served, request: ApiRequest, sender: User) -> User:
+    """Whom the sender's headers name, else the sender; Forbidden where the sender may not act as that user or group."""
     headers = {name: value for name, value in request.headers.items() if name.startswith("impersonate-")}
     if not headers:
-        return asker
+        return sender
     name = headers.get(USER, "")
     groups = tuple(headers[GROUP].split(SEPARATOR)) if headers.get(GROUP) else ()
     extra = tuple(
@@ -92,7 +107,7 @@ def acting_as(cluster: Served, request: ApiRequest, asker: User) -> User:
             f'Internal Server Error: "{request.path}": requested {sorted(headers)} without impersonating a user'
         )
     for wanted in _to_impersonate(name, groups, headers.get(UID, ""), extra):
-        check(cluster, asker, wanted)
+        check(cluster, sender, wanted)
     return User(name, _groups(name, groups), headers.get(UID, ""), extra)
 
 

@@ -77,6 +77,7 @@ _SUBRESOURCES = {
     "log": Subresource("log", "", "v1", "Pod", ("get",)),
     "ephemeralcontainers": Subresource("ephemeralcontainers", "", "", "", ("get", "patch", "update")),
     "resize": Subresource("resize", "", "", "", ("get", "patch", "update")),
+    "token": Subresource("token", "authentication.k8s.io", "v1", "TokenRequest", ("create",)),
     "finalize": Subresource("finalize", "", "", "", ("update",)),
 }
 """What `dispatch` serves of the subresources that kinds name; an empty kind is the resource's own."""

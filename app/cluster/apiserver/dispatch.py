@@ -186,6 +186,7 @@ _SUBRESOURCES: dict[tuple[str, str], Handler] = {
     ("scale", "GET"): scale.get,
     ("scale", "PUT"): scale.update,
     ("scale", "PATCH"): scale.patch,
+    ("token", "POST"): writing.create_token,
     **{
         (name, method): handler
         for name in ("status", "ephemeralcontainers", "resize")

@@ -22,7 +22,8 @@ _FALSE = ("false", "0")
 class ApiRequest:
     """One request. `path` begins at the API's root (`/api/v1/pods`) and is decoded; `query` keeps its order.
 
-    Header names are in lower case; only `accept`, `content-type` and `user-agent` matter here.
+    Header names are in lower case; `accept`, `content-type`, `user-agent`, `authorization` and those of impersonation
+    matter here.
     """
 
     method: str

@@ -1,6 +1,6 @@
 """Questions that the API server answers and forgets: who am I, what may I do, what may somebody do.
 
-Mirrors pkg/registry/authorization and pkg/registry/authentication (selfsubjectreview).
+Mirrors pkg/registry/authorization and pkg/registry/authentication (selfsubjectreview, tokenreview).
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _ACCESS = {
     }
 }
 _RULES = {"spec": {"namespace": "string"}}
+_TOKEN = {"spec": {"token": "string", "audiences": "[]string"}}
 
 Review = Callable[[Served, Object, Target, User], Object]
 
@@ -56,6 +57,23 @@ def create(cluster: Served, request: ApiRequest, target: Target, user: User) -> 
 def _who_am_i(cluster: Served, body: Object, target: Target, user: User) -> Object:
     """selfsubjectreview/rest.go."""
     del cluster, body, target
+    return {"userInfo": _shown(user)}
+
+
+def _whose_token(cluster: Served, body: Object, target: Target, user: User) -> Object:
+    """tokenreview/storage.go."""
+    del target, user
+    spec = body.get("spec") or {}
+    if not spec.get("token"):
+        raise BadRequest("token is required for TokenReview in authentication")
+    found = cluster.client.bearer(spec["token"], spec.get("audiences") or ())
+    if found.user is None:
+        return {"user": {}, **({"error": found.error} if found.error else {})}
+    return {"authenticated": True, "user": _shown(found.user), "audiences": list(found.audiences)}
+
+
+def _shown(user: User) -> Object:
+    """authentication/v1 UserInfo."""
     info: Object = {"username": user.name}
     if user.uid:
         info["uid"] = user.uid
@@ -63,7 +81,7 @@ def _who_am_i(cluster: Served, body: Object, target: Target, user: User) -> Obje
         info["groups"] = list(user.groups)
     if user.extra:
         info["extra"] = {key: list(values) for key, values in user.extra}
-    return {"userInfo": info}
+    return info
 
 
 def _self_access(cluster: Served, body: Object, target: Target, user: User) -> Object:
@@ -154,6 +172,7 @@ def _my_rules(cluster: Served, body: Object, target: Target, user: User) -> Obje
 
 _REVIEWS: dict[str, tuple[Review, shapes.Shape]] = {
     "SelfSubjectReview": (_who_am_i, {}),
+    "TokenReview": (_whose_token, _TOKEN),
     "SelfSubjectAccessReview": (_self_access, _ACCESS),
     "SubjectAccessReview": (_access, _ACCESS),
     "LocalSubjectAccessReview": (_access, _ACCESS),

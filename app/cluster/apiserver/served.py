@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from app.apimachinery.clock import Instant
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver.token_requests import Bearer
 from app.cluster.store import WatchEvent
 from app.cluster.users import User
 
@@ -91,7 +92,13 @@ class Client(Protocol):
     def evict(self, namespace: str, pod: str, eviction: Object | None = None, *, dry_run: bool = False) -> None:
         """Delete a pod as its disruption budget allows."""
 
-    def bind(self, namespace: str, pod: str, binding: Object) -> Object:
+    def create_token(self, namespace: str, account: str, request: Object | None = None) -> Object:
+        """A TokenRequest with its token."""
+
+    def bearer(self, token: str, audiences: Sequence[str] = ()) -> Bearer:
+        """Who bears a token."""
+
+    def bind(self, namespace: str, pod: str, binding: Object, *, dry_run: bool = False) -> Object:
         """Assign a pod to a node."""
 
 

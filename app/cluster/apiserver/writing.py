@@ -11,7 +11,17 @@ from app.apimachinery.errors import BadRequest, MethodNotAllowed, UnsupportedMed
 from app.apimachinery.meta import Object, name_of, namespace_of
 from app.apimachinery.validation import ErrorKind, FieldError
 from app.apis import scheme
-from app.cluster.apiserver import bodies, eviction, list_options, managedfields, patching, reading, shapes, warnings
+from app.cluster.apiserver import (
+    bodies,
+    eviction,
+    list_options,
+    managedfields,
+    patching,
+    reading,
+    shapes,
+    token_requests,
+    warnings,
+)
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.served import Served
@@ -159,8 +169,17 @@ def bind(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     if name_of(binding) not in ("", target.name):
         raise BadRequest("name in URL does not match name in Binding object")
     metadata = {**(binding.get("metadata") or {}), "name": target.name, "namespace": target.namespace}
-    cluster.client.bind(target.namespace, target.name, {**binding, "metadata": metadata})
+    dry_run = write_options(request)["dry_run"]
+    cluster.client.bind(target.namespace, target.name, {**binding, "metadata": metadata}, dry_run=dry_run)
     return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
+
+
+def create_token(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
+    """POST to serviceaccounts/NAME/token: 201 and the request with its token."""
+    body = bodies.decoded(request, token_requests.TOKEN_REQUEST)
+    shapes.check(body, token_requests.TOKEN_REQUEST, token_requests.SHAPE)
+    write_options(request)
+    return ApiResponse.of(cluster.client.create_token(target.namespace, target.name, body), 201)
 
 
 def evict(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
