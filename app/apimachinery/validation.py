@@ -41,6 +41,8 @@ class ErrorKind(Enum):
 
 
 _VALUELESS = {ErrorKind.REQUIRED, ErrorKind.FORBIDDEN, ErrorKind.TOO_LONG}
+OMITTED = object()
+"""Instead of a value that the message does not show (field.OmitValueType)."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class FieldError:
 
     def body(self) -> str:
         """The message without the field's path (field.Error: ErrorBody)."""
-        text = self.kind.words if self.kind in _VALUELESS else f"{self.kind.words}: {_printed(self.value)}"
+        hidden = self.kind in _VALUELESS or self.value is OMITTED
+        text = self.kind.words if hidden else f"{self.kind.words}: {_printed(self.value)}"
         return f"{text}: {self.detail}" if self.detail else text
 
     def __str__(self) -> str:
@@ -93,6 +96,11 @@ def forbidden(field: str, detail: str) -> FieldError:
 def duplicate(field: str, value: Any) -> FieldError:
     """A value that must be unique and is not."""
     return FieldError(field, ErrorKind.DUPLICATE, value)
+
+
+def too_many(field: str, actual: int, most: int) -> FieldError:
+    """A list with more items than it may have."""
+    return FieldError(field, ErrorKind.TOO_MANY, actual, f"must have at most {most} items")
 
 
 def not_found(field: str, value: Any) -> FieldError:

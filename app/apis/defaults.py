@@ -11,6 +11,7 @@ from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.apis import pod_defaults
 
+_INT32_MAX = 2**31 - 1
 _RBAC_GROUP = "rbac.authorization.k8s.io"
 
 
@@ -94,24 +95,35 @@ def _template(spec: Object) -> None:
     pod_defaults.template(spec["template"])
 
 
-def _job_spec(spec: Object) -> None:
-    """SetDefaults_Job."""
+def _job(obj: Object) -> None:
+    """SetDefaults_Job: the labels come from the template."""
+    spec = obj.setdefault("spec", {})
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
+    limits_failures = spec.get("podFailurePolicy") is not None
     for field, value in (
         ("parallelism", 1),
-        ("backoffLimit", 6),
+        ("backoffLimit", _INT32_MAX if spec.get("backoffLimitPerIndex") is not None else 6),
         ("completionMode", "NonIndexed"),
         ("suspend", False),
         ("manualSelector", False),
-        ("podReplacementPolicy", "TerminatingOrFailed"),
+        ("podReplacementPolicy", "Failed" if limits_failures else "TerminatingOrFailed"),
     ):
-        spec.setdefault(field, value)
+        if spec.get(field) is None:
+            spec[field] = value
+    _failure_policy(spec)
     _template(spec)
+    labels = (spec["template"].get("metadata") or {}).get("labels")
+    metadata = obj.setdefault("metadata", {})
+    if labels and not metadata.get("labels"):
+        metadata["labels"] = dict(labels)
 
 
-def _job(obj: Object) -> None:
-    _job_spec(obj.setdefault("spec", {}))
+def _failure_policy(spec: Object) -> None:
+    """SetDefaults_PodFailurePolicyOnPodConditionsPattern."""
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or []:
+        for pattern in rule.get("onPodConditions") or []:
+            pattern["status"] = pattern.get("status") or "True"
 
 
 def _cron_job(obj: Object) -> None:
@@ -123,6 +135,7 @@ def _cron_job(obj: Object) -> None:
     spec.setdefault("failedJobsHistoryLimit", 1)
     inner = (spec.get("jobTemplate") or {}).get("spec")
     if inner is not None:
+        _failure_policy(inner)
         _template(inner)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from app.cluster.controllers import (
     clusterrole_aggregation,
+    cronjob,
     daemonset,
     deployment,
     disruption,
@@ -16,6 +17,7 @@ from app.cluster.controllers import (
     event_ttl,
     garbage_collector,
     horizontal,
+    job,
     namespace,
     node_lifecycle,
     persistent_volume,
@@ -29,6 +31,7 @@ from app.cluster.controllers import (
     serviceaccount,
     statefulset,
     taint_eviction,
+    ttl_after_finished,
 )
 from app.cluster.loops import FunctionLoop, Loop
 
@@ -47,6 +50,9 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
         (daemonset.NAME, daemonset.WATCHES, daemonset.sync),
         (statefulset.NAME, statefulset.WATCHES, statefulset.sync),
         (horizontal.NAME, horizontal.WATCHES, horizontal.sync),
+        (job.NAME, job.WATCHES, job.sync),
+        (cronjob.NAME, cronjob.WATCHES, cronjob.sync),
+        (ttl_after_finished.NAME, ttl_after_finished.WATCHES, ttl_after_finished.sync),
         (disruption.NAME, disruption.WATCHES, disruption.sync),
         (endpoint.NAME, endpoint.WATCHES, endpoint.sync),
         (endpointslice.NAME, endpointslice.WATCHES, endpointslice.sync),

@@ -141,9 +141,12 @@ def namespace_ends(error: StatusError) -> bool:
     return any(cause.get("reason") == "NamespaceTerminating" for cause in error.details.get("causes") or ())
 
 
-def claim(context: Context, owner: Object, resource: str, candidates: Iterable[Object]) -> list[Object]:
+def claim(
+    context: Context, owner: Object, resource: str, candidates: Iterable[Object], finalizer: str = ""
+) -> list[Object]:
     """The objects that `owner` controls, after adopting orphans that match and releasing those that no longer do.
 
+    `finalizer` is put on what is adopted and taken off what is released.
     Mirrors pkg/controller/controller_ref_manager.go: BaseControllerRefManager.ClaimObject.
     """
     selector = selector_of(owner)
@@ -156,19 +159,25 @@ def claim(context: Context, owner: Object, resource: str, candidates: Iterable[O
             if matches or is_terminating(owner):
                 mine.append(obj)
             else:
-                _reown(context, resource, obj, [r for r in obj["metadata"]["ownerReferences"] if r.get("uid") != uid])
+                left = [found for found in obj["metadata"]["ownerReferences"] if found.get("uid") != uid]
+                held = [name for name in obj["metadata"].get("finalizers") or [] if name != finalizer]
+                _reown(context, resource, obj, ownerReferences=left, finalizers=held)
         elif reference is None and matches and not is_terminating(owner) and not is_terminating(obj):
             existing = obj["metadata"].get("ownerReferences") or []
-            adopted = _reown(context, resource, obj, [*existing, owner_reference(owner)])
+            held = obj["metadata"].get("finalizers") or []
+            if finalizer and finalizer not in held:
+                held = [*held, finalizer]
+            references = [*existing, owner_reference(owner)]
+            adopted = _reown(context, resource, obj, ownerReferences=references, finalizers=held)
             if adopted is not None:
                 mine.append(adopted)
     return mine
 
 
-def _reown(context: Context, resource: str, obj: Object, references: list[dict[str, Any]]) -> Object | None:
-    metadata = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
-    if references:
-        metadata["ownerReferences"] = references
+def _reown(context: Context, resource: str, obj: Object, **fields: list[Any]) -> Object | None:
+    """Set fields of the metadata; an empty one goes."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in fields}
+    metadata.update({name: value for name, value in fields.items() if value})
     return quietly_update(context, {**obj, "metadata": metadata}, resource)
 
 

@@ -40,6 +40,22 @@ def workload(
     }
 
 
+def job(name: str = "pi", *argv: str, spec: Object | None = None, **more: Any) -> Object:
+    """A Job of one busybox; `spec` is added to the pod's, the rest to the job's."""
+    container = {"name": "c", "image": "busybox", "command": list(argv or ("sleep", "5"))}
+    template = {"spec": {"restartPolicy": "Never", "containers": [container], **(spec or {})}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": template, **more}}
+
+
+def cron_job(
+    name: str = "tick", schedule: str = "*/5 * * * *", *argv: str, job_spec: Object | None = None, **more: Any
+) -> Object:
+    """A CronJob of such jobs; `job_spec` is added to the job's spec, the rest to its own."""
+    template = {"spec": {**job(name, *argv)["spec"], **(job_spec or {})}}
+    spec = {"schedule": schedule, "jobTemplate": template, **more}
+    return {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": name}, "spec": spec}
+
+
 def config_map(name: str, namespace: str = "default", **data: str) -> Object:
     metadata = {"name": name, "namespace": namespace}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}

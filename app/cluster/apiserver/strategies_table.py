@@ -8,6 +8,7 @@ from app.apis.scheme import KindInfo
 from app.cluster.apiserver.strategies import (
     apps,
     autoscaling,
+    batch,
     core,
     events,
     nodes,
@@ -27,6 +28,7 @@ STRATEGIES: dict[str, Strategy] = {
     **nodes.STRATEGIES,
     **apps.STRATEGIES,
     **autoscaling.STRATEGIES,
+    **batch.STRATEGIES,
     **rbac.STRATEGIES,
     **scheduling.STRATEGIES,
     **stored.STRATEGIES,

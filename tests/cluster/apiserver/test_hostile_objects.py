@@ -40,6 +40,22 @@ RICH_POD = pod(
     priorityClassName="",
     hostNetwork=True,
 )
+ENDING = {"spec": {"containers": [{"name": "c", "image": "busybox"}], "restartPolicy": "Never"}}
+INDEXED = {
+    "completions": 4,
+    "parallelism": 2,
+    "completionMode": "Indexed",
+    "backoffLimitPerIndex": 1,
+    "maxFailedIndexes": 2,
+    "managedBy": "acme.io/mine",
+    "successPolicy": {"rules": [{"succeededIndexes": "0,2-3", "succeededCount": 1}]},
+    "podFailurePolicy": {
+        "rules": [
+            {"action": "FailJob", "onExitCodes": {"containerName": "c", "operator": "In", "values": [1, 3]}},
+            {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+        ]
+    },
+}
 OBJECTS = [
     RICH_POD,
     node(taints=[{"key": "a", "value": "b", "effect": "NoSchedule"}]),
@@ -60,8 +76,21 @@ OBJECTS = [
     named("scheduling.k8s.io/v1", "PriorityClass", "p", value=3, preemptionPolicy="Never", globalDefault=True),
     named("v1", "Service", "s", spec={"ports": [{"port": 80, "targetPort": "http"}], "selector": {"a": "b"}}),
     named("v1", "LimitRange", "l", spec={"limits": [{"type": "Container", "max": {"cpu": "1"}}]}),
+    workload(
+        "StatefulSet",
+        serviceName="web",
+        ordinals={"start": 2},
+        updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 1, "maxUnavailable": "50%"}},
+        persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete", "whenScaled": "Retain"},
+        volumeClaimTemplates=[{"metadata": {"name": "d"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}],
+    ),
+    named("apps/v1", "ControllerRevision", "r", data={"spec": {}}, revision=1),
+    named("batch/v1", "Job", "j", spec={"template": ENDING, **INDEXED}),
     named(
-        "batch/v1", "CronJob", "j", spec={"schedule": "* * * * *", "jobTemplate": {"spec": {"template": {"spec": {}}}}}
+        "batch/v1",
+        "CronJob",
+        "j",
+        spec={"schedule": "*/5 1-3 * * mon", "timeZone": "Etc/UTC", "jobTemplate": {"spec": {"template": ENDING}}},
     ),
     named("v1", "Binding", "bee", target={"kind": "Node", "name": "node01"}),
 ]
@@ -108,7 +137,9 @@ def test_the_objects_themselves_are_taken_and_can_be_written_again(obj):
     assert client.update(json.loads(json.dumps(stored))) is stored
 
 
-@pytest.mark.parametrize("obj", OBJECTS[1:-1], ids=lambda obj: obj["kind"])
+@pytest.mark.parametrize(
+    "obj", [obj for obj in OBJECTS[1:-1] if obj["kind"] != "Job"], ids=lambda obj: str(obj["kind"])
+)
 def test_replacing_by_the_same_manifest_changes_nothing(obj):
     client, _ = server()
     stored = client.create(obj)

@@ -1,33 +1,32 @@
-"""Rules for Deployments, ReplicaSets and DaemonSets (pkg/apis/apps/validation/validation.go)."""
+"""Rules for Deployments, ReplicaSets, DaemonSets and ControllerRevisions (pkg/apis/apps/validation/validation.go)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from app.apimachinery import labels, validation
-from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
-from app.apimachinery.validation import FieldError, invalid, not_supported, required
-from app.cluster.apiserver.validation import objectmeta, pod, selectors
+from app.apimachinery.validation import FieldError, forbidden, invalid, not_supported, required
+from app.cluster.apiserver.validation import templates
+from app.cluster.apiserver.validation.templates import NEGATIVE, counts
 
-_NEGATIVE = "must be greater than or equal to 0"
+_TEMPLATE = "spec.template"
 
 
 def deployment(obj: Object) -> list[FieldError]:
     """ValidateDeploymentSpec."""
     spec = obj.get("spec") or {}
-    errors = _counts(spec, "replicas") + _selected_template(spec)
+    errors = counts(spec, "spec", "replicas") + _selected_template(spec)
     strategy = spec.get("strategy") or {}
-    kind = strategy.get("type")
+    kind, rolling, field = strategy.get("type"), strategy.get("rollingUpdate"), "spec.strategy.rollingUpdate"
     if kind == "Recreate":
-        if strategy.get("rollingUpdate") is not None:
-            detail = "may not be specified when strategy `type` is 'Recreate'"
-            errors.append(validation.forbidden("spec.strategy.rollingUpdate", detail))
+        if rolling is not None:
+            errors.append(forbidden(field, "may not be specified when strategy `type` is 'Recreate'"))
     elif kind == "RollingUpdate":
-        errors += _rolling(strategy.get("rollingUpdate") or {}, "spec.strategy.rollingUpdate")
+        errors += _rolling_deployment(rolling or {}, field)
     else:
-        errors.append(not_supported("spec.strategy", _shown(strategy), ("Recreate", "RollingUpdate")))
-    errors += _counts(spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+        errors.append(not_supported("spec.strategy", shown_strategy(strategy), ("Recreate", "RollingUpdate")))
+    errors += counts(spec, "spec", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is not None and deadline <= (spec.get("minReadySeconds") or 0):
         errors.append(invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
@@ -37,104 +36,112 @@ def deployment(obj: Object) -> list[FieldError]:
 def replica_set(obj: Object) -> list[FieldError]:
     """ValidateReplicaSetSpec."""
     spec = obj.get("spec") or {}
-    return _counts(spec, "replicas", "minReadySeconds") + _selected_template(spec)
+    return counts(spec, "spec", "replicas", "minReadySeconds") + _selected_template(spec)
+
+
+def _selected_template(spec: Object) -> list[FieldError]:
+    """The selector, and a template that it selects (ValidatePodTemplateSpecForReplicaSet)."""
+    given, template = spec.get("selector"), spec.get("template") or {}
+    errors = templates.selector(given, "spec.selector", "deployment")
+    selected = templates.parsed(given)
+    if selected is None:
+        return [*errors, invalid("spec.selector", given, "invalid label selector")]
+    errors += templates.selected(selected, template, _TEMPLATE)
+    return errors + templates.pod_template(template, _TEMPLATE) + templates.always(template, _TEMPLATE, "ReplicaSet")
 
 
 def daemon_set(obj: Object) -> list[FieldError]:
     """ValidateDaemonSetSpec."""
     spec = obj.get("spec") or {}
-    errors = _selected_template(spec, "daemonset") + _counts(spec, "minReadySeconds", "revisionHistoryLimit")
+    given, template = spec.get("selector"), spec.get("template") or {}
+    errors = _daemon_selector(given, template)
+    errors += templates.pod_template(template, _TEMPLATE) + templates.always(template, _TEMPLATE, "DaemonSet")
+    errors += counts(spec, "spec", "minReadySeconds")
     strategy = spec.get("updateStrategy") or {}
     if strategy.get("type") == "RollingUpdate":
-        errors += _rolling(strategy.get("rollingUpdate") or {}, "spec.updateStrategy.rollingUpdate")
+        errors += _rolling_daemons(strategy.get("rollingUpdate"), "spec.updateStrategy.rollingUpdate")
     elif strategy.get("type") != "OnDelete":
-        errors.append(not_supported("spec.updateStrategy", _shown(strategy), ("RollingUpdate", "OnDelete")))
+        shown = shown_strategy(strategy)
+        errors.append(not_supported("spec.updateStrategy", shown, ("RollingUpdate", "OnDelete")))
+    return errors + counts(spec, "spec", "revisionHistoryLimit")
+
+
+def _daemon_selector(given: Object | None, template: Object) -> list[FieldError]:
+    """Unlike the others' a missing selector is not called missing: it selects nothing, so it does not match."""
+    errors = templates.selector(given, "spec.selector", "daemonset") if given is not None else []
+    empty = [error for error in errors if error.detail.startswith("empty selector")]
+    wrong = [error for error in errors if error not in empty]
+    selected: labels.Selector | None = templates.parsed(given)
+    return wrong + (templates.selected(selected, template, _TEMPLATE) if selected is not None else []) + empty
+
+
+def controller_revision(obj: Object) -> list[FieldError]:
+    """ValidateControllerRevision."""
+    errors = [required("data", "data is mandatory")] if obj.get("data") is None else []
+    revision = obj.get("revision") or 0
+    return errors + ([invalid("revision", revision, NEGATIVE)] if revision < 0 else [])
+
+
+def controller_revision_update(new: Object, old: Object) -> list[FieldError]:
+    """ValidateControllerRevisionUpdate."""
+    errors = controller_revision(new)
+    if new.get("data") != old.get("data"):
+        errors.append(invalid("data", new.get("data"), templates.IMMUTABLE))
     return errors
 
 
 def fixed_selector(new: Object, old: Object) -> list[FieldError]:
-    """The selector never changes (ValidateImmutableField)."""
-    selector = (new.get("spec") or {}).get("selector")
-    if selector != (old.get("spec") or {}).get("selector"):
-        return [invalid("spec.selector", selector, "field is immutable")]
-    return []
+    """The selector never changes (deployment, replicaset, daemonset: strategy.go)."""
+    return templates.unchanged(new.get("spec") or {}, old.get("spec") or {}, "spec", "selector")
 
 
-def _shown(strategy: Object) -> Object:
+def shown_strategy(strategy: Object) -> Object:
     """A strategy as the server prints it: with Go's names."""
-    return {"Type": strategy.get("type") or "", "RollingUpdate": strategy.get("rollingUpdate")}
+    rolling = strategy.get("rollingUpdate")
+    shown = {name[0].upper() + name[1:]: value for name, value in rolling.items()} if rolling is not None else None
+    return {"Type": strategy.get("type") or "", "RollingUpdate": shown}
 
 
-def _counts(spec: Object, *fields: str) -> list[FieldError]:
-    return [
-        invalid(f"spec.{field}", spec[field], _NEGATIVE)
-        for field in fields
-        if spec.get(field) is not None and spec[field] < 0
-    ]
+def _rolling_deployment(rolling: Object, field: str) -> list[FieldError]:
+    """ValidateRollingUpdateDeployment."""
+    unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
+    errors = int_or_percent(unavailable, f"{field}.maxUnavailable") + int_or_percent(surge, f"{field}.maxSurge")
+    if amount(unavailable) == 0 and amount(surge) == 0:
+        errors.append(invalid(f"{field}.maxUnavailable", unavailable or 0, "may not be 0 when `maxSurge` is 0"))
+    return errors + at_most_all(unavailable, f"{field}.maxUnavailable")
 
 
-def _selected_template(spec: Object, kind: str = "deployment") -> list[FieldError]:
-    """The selector, and a template that it selects (ValidatePodTemplateSpecForReplicaSet)."""
-    selector, template = spec.get("selector"), spec.get("template") or {}
-    errors: list[FieldError] = []
-    if selector is None:
-        advice = Message(N_("Add “selector:” with “matchLabels:”: the labels of the pod template."))
-        errors.append(required("spec.selector", advice=advice))
-    else:
-        errors += selectors.label_selector(selector, "spec.selector")
-        if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-            errors.append(invalid("spec.selector", selector, f"empty selector is invalid for {kind}"))
-    try:
-        selected = labels.from_label_selector(selector)
-    except labels.SelectorError:
-        return [*errors, invalid("spec.selector", selector, "invalid label selector")]
-    return errors + _matching(selected, template) + _template(template)
-
-
-def _matching(selected: labels.Selector, template: Object) -> list[FieldError]:
-    """The template must have the labels that are selected. No selector selects nothing, an empty one everything."""
-    own = (template.get("metadata") or {}).get("labels") or {}
-    if selected.matches(own):
-        return []
-    advice = Message(N_("Give the template the labels that the selector names (spec.selector.matchLabels)."))
-    detail = "`selector` does not match template `labels`"
-    shown = dict(sorted(own.items())) or None
-    return [invalid("spec.template.metadata.labels", shown, detail, advice)]
-
-
-def _template(template: Object) -> list[FieldError]:
-    """ValidatePodTemplateSpec: the pod must also be one that a controller can keep alive."""
-    metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
-    errors = validation.labels(metadata.get("labels") or {}, "spec.template.metadata.labels")
-    errors += objectmeta.annotation_errors(metadata.get("annotations") or {}, "spec.template.metadata.annotations")
-    errors += pod.validate_spec(spec, "spec.template.spec")
-    policy = spec.get("restartPolicy")
-    if policy in {"OnFailure", "Never"}:
-        errors.append(not_supported("spec.template.spec.restartPolicy", policy, ("Always",)))
-    if spec.get("activeDeadlineSeconds") is not None:
-        detail = "activeDeadlineSeconds in ReplicaSet is not Supported"
-        errors.append(validation.forbidden("spec.template.spec.activeDeadlineSeconds", detail))
+def _rolling_daemons(rolling: Object | None, field: str) -> list[FieldError]:
+    """ValidateRollingUpdateDaemonSet: either surge or do without, never both."""
+    if rolling is None:
+        return [required(field)]
+    unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
+    errors = int_or_percent(unavailable, f"{field}.maxUnavailable") + int_or_percent(surge, f"{field}.maxSurge")
+    errors += at_most_all(unavailable, f"{field}.maxUnavailable") + at_most_all(surge, f"{field}.maxSurge")
+    if amount(unavailable) and amount(surge):
+        errors.append(invalid(f"{field}.maxSurge", surge, "may not be set when maxUnavailable is non-zero"))
+    elif not amount(unavailable) and not amount(surge):
+        errors.append(required(f"{field}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
     return errors
 
 
-def _rolling(rolling: Object, field: str) -> list[FieldError]:
-    """How many pods may be missing or too many (ValidateRollingUpdateDeployment)."""
-    errors: list[FieldError] = []
-    for name in ("maxUnavailable", "maxSurge"):
-        errors += _int_or_percent(rolling.get(name), f"{field}.{name}")
-    if not errors and _is_zero(rolling.get("maxUnavailable")) and _is_zero(rolling.get("maxSurge")):
-        detail = "may not be 0 when `maxSurge` is 0"
-        errors.append(invalid(f"{field}.maxUnavailable", rolling.get("maxUnavailable"), detail))
-    return errors
-
-
-def _int_or_percent(value: Any, field: str) -> list[FieldError]:
+def int_or_percent(value: Any, field: str) -> list[FieldError]:
+    """ValidatePositiveIntOrPercent."""
     if isinstance(value, str):
         return [invalid(field, value, text) for text in validation.percentage(value)]
-    if isinstance(value, int) and value < 0:
-        return [invalid(field, value, _NEGATIVE)]
-    return []
+    return [invalid(field, value, NEGATIVE)] if isinstance(value, int) and value < 0 else []
 
 
-def _is_zero(value: Any) -> bool:
-    return value in {0, "0%"} or value is None
+def at_most_all(value: Any, field: str) -> list[FieldError]:
+    """IsNotMoreThan100Percent."""
+    if not isinstance(value, str) or validation.percentage(value) or amount(value) <= 100:
+        return []
+    return [invalid(field, value, "must not be greater than 100%")]
+
+
+def amount(value: Any) -> int:
+    """The number in `3` or `25%`; 0 for what is neither (getIntOrPercentValue)."""
+    if isinstance(value, int):
+        return value
+    digits = str(value or "").removesuffix("%")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 20 else 0
