@@ -17,10 +17,11 @@ from typing import Any
 
 from app.apimachinery.clock import MINUTE, SECOND, Instant
 from app.exercises.model import Variant
-from app.lab import interactions, presenter, unfold, wire
+from app.lab import interactions, passing, presenter, unfold, wire
 from app.lab.bell import Bell
 from app.lab.cache import ViewCache
 from app.lab.library import Library
+from app.lab.turns import NoTurn, Turns
 from app.lab.views import (
     CatalogueView,
     ExerciseView,
@@ -98,6 +99,7 @@ class LabService:
         self._settings = settings
         self._cache = ViewCache()
         self._history = states.Bound(settings.history_steps, settings.history_kb * 1024)
+        self._turns = Turns()
         self.bell = Bell()
 
     # What is on offer
@@ -185,7 +187,7 @@ class LabService:
     def advance(self, user: User, lab_id: str, span: float | None, language: str) -> Outcome:
         """Let the cluster's time pass at once: `span` seconds, or until its next event (None)."""
         micros = None if span is None else int(span * SECOND)
-        text = "" if span is None else f"{span:g}s"
+        text = "" if micros is None else passing.span_text(micros)
         params = {"operation": "advance", "span": micros}
         return self._outcome(self._interact(user, lab_id, "advance", params, text), language)
 
@@ -310,9 +312,29 @@ class LabService:
         body: bytes | None = None,
         more: Sequence[bytes] = (),
     ) -> _Done:
-        """Run an interaction on the lab and commit it; again where another one was faster."""
+        """Run an interaction on the lab and commit it; again where another process was faster."""
+        lab = find()
+        if _only_reads(params):
+            return self._carry_out(find, lab, kind, params, text, body=body, more=more)
+        try:
+            with self._turns.turn(lab.id, self._settings.worker_wait) as waited:
+                lab = find() if waited else lab
+                return self._carry_out(find, lab, kind, params, text, body=body, more=more)
+        except NoTurn as error:
+            raise LabBusy(kind) from error
+
+    def _carry_out(
+        self,
+        find: Callable[[], Lab],
+        lab: Lab,
+        kind: str,
+        params: dict[str, Any],
+        text: str,
+        *,
+        body: bytes | None,
+        more: Sequence[bytes],
+    ) -> _Done:
         for _ in range(_RETRIES):
-            lab = find()
             wall = _wall()
             full = {**params, **self._context(lab), "now": _simulated_now(lab, wall)}
             output, state, difference = self._run(full, lab.state, lab.start_state if body is None else body, *more)
@@ -322,6 +344,7 @@ class LabService:
                 return self._commit(lab, kind, text, wall, output, state, difference)
             except labs.RevisionConflict:
                 log.info("lab %s changed meanwhile, running %s again", lab.id, kind)
+                lab = find()
         raise LabBusy(kind)
 
     def _commit(
@@ -434,6 +457,11 @@ def _result(lab: Lab, kind: str, text: str, verdict: dict[str, Any]) -> results.
         verdict=verdict["results"],
         manifests=text,
     )
+
+
+def _only_reads(params: dict[str, Any]) -> bool:
+    """Whether the interaction is a request of the Kubernetes API that cannot change anything."""
+    return params["operation"] == "api" and params["request"]["method"] in {"GET", "HEAD"}
 
 
 def _api(request: dict[str, Any]) -> dict[str, Any]:

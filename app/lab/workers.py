@@ -25,6 +25,7 @@ Handler = Callable[[bytes], bytes]
 _CPU = struct.Struct(">I")
 """Before each request on the pipe: the CPU seconds that it may use."""
 
+_STARTS = 5
 MAX_REPLY = 64 * 1024 * 1024
 """Bytes that a child may answer with; more counts as a crash."""
 
@@ -145,13 +146,23 @@ class WorkerPool:
         return reply
 
     def _spawn(self) -> _Child:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(
-            target=serve, args=(theirs, self._handler, self.limits), name="cka-lab-worker", daemon=True
-        )
-        process.start()
-        theirs.close()
-        return _Child(process, ours)
+        """A new child. One that is killed before it has said who it is makes no difference: another is started."""
+        problem: Exception | None = None
+        for _ in range(_STARTS):
+            ours, theirs = self._context.Pipe()
+            process = self._context.Process(
+                target=serve, args=(theirs, self._handler, self.limits), name="cka-lab-worker", daemon=True
+            )
+            try:
+                process.start()
+            except (EOFError, OSError) as error:
+                problem = error
+                ours.close()
+                continue
+            finally:
+                theirs.close()
+            return _Child(process, ours)
+        raise WorkerCrashed("no worker could be started") from problem
 
     def _replace(self, slot: int) -> _Child:
         _end(self._children[slot])

@@ -46,7 +46,7 @@ def test_what_passed_is_in_the_log_of_commands_and_outlives_a_look(service, user
     assert (service.view(user, lab, "en").now - moved.now).total_seconds() < 5
     with service._database.session() as session:
         (command,) = labs.commands(session, lab)
-    assert (command.kind.value, command.input, command.ok) == ("advance", "600s", True)
+    assert (command.kind.value, command.input, command.ok) == ("advance", "10m", True)
 
 
 def test_time_stands_still_while_a_lab_is_paused(service, user):

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from multiprocessing import popen_forkserver
 
 import pytest
 
@@ -97,3 +98,33 @@ def test_a_child_is_replaced_after_its_share_of_requests():
     finally:
         pool.close()
     assert pids[0] == pids[1] != pids[2] == pids[3]
+
+
+def test_a_child_that_is_killed_before_it_runs_is_started_again(pool, monkeypatch):
+    starts = []
+    launch = popen_forkserver.Popen._launch
+
+    def killed_at_first(self, process):
+        starts.append(process)
+        if len(starts) in {1, 2}:
+            raise EOFError("unexpected EOF")
+        launch(self, process)
+
+    monkeypatch.setattr(popen_forkserver.Popen, "_launch", killed_at_first)
+    with pytest.raises(WorkerCrashed):
+        pool.run(b"crash")
+    assert len(starts) == 3
+    assert pool.run(b"echo again") == b"again"
+
+
+def test_where_no_child_can_be_started_a_request_fails_and_the_next_tries_again(pool, monkeypatch):
+    def broken(self, process):
+        raise OSError("no more processes")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(popen_forkserver.Popen, "_launch", broken)
+        with pytest.raises(WorkerCrashed, match="no worker could be started"):
+            pool.run(b"crash")
+        with pytest.raises(WorkerCrashed, match="no worker could be started"):
+            pool.run(b"echo again")
+    assert pool.run(b"echo again") == b"again"
