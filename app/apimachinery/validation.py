@@ -103,6 +103,11 @@ def too_many(field: str, actual: int, most: int) -> FieldError:
     return FieldError(field, ErrorKind.TOO_MANY, actual, f"must have at most {most} items")
 
 
+def too_long(field: str, limit: int) -> FieldError:
+    """A text of more bytes than may be."""
+    return FieldError(field, ErrorKind.TOO_LONG, None, f"may not be more than {limit} bytes")
+
+
 def not_found(field: str, value: Any) -> FieldError:
     """A reference to something that is not there."""
     return FieldError(field, ErrorKind.NOT_FOUND, value)
@@ -133,6 +138,8 @@ def invalid_object(group_kind: str, name: str, errors: Iterable[FieldError]) -> 
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_WILDCARD = rf"\*\.{_SUBDOMAIN}"
+_HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = rf"({_QUALIFIED})?"
 _DNS1035 = r"[a-z]([-a-z0-9]*[a-z0-9])?"
@@ -142,6 +149,10 @@ _PERCENT = r"[0-9]+%"
 _SUBDOMAIN_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
     "and must start and end with an alphanumeric character"
+)
+_WILDCARD_TEXT = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of "
+    "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
 )
 _LABEL_TEXT = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
@@ -191,6 +202,37 @@ def dns1123_subdomain(value: str) -> list[str]:
     if not _matches(_SUBDOMAIN, value):
         wrong.append(_pattern(_SUBDOMAIN_TEXT, _SUBDOMAIN, "example.com"))
     return wrong
+
+
+def wildcard_subdomain(value: str) -> list[str]:
+    """`*.example.com` (IsWildcardDNS1123Subdomain)."""
+    wrong = _too_long(value, 253)
+    if not _matches(_WILDCARD, value):
+        wrong.append(_pattern(_WILDCARD_TEXT, _WILDCARD, "*.example.com"))
+    return wrong
+
+
+def fully_qualified_name(value: str, field: str) -> list[FieldError]:
+    """A DNS name of at least three parts (IsFullyQualifiedDomainName)."""
+    if not value:
+        return [required(field)]
+    wrong = dns1123_subdomain(value)
+    if wrong:
+        return [invalid(field, value, ",".join(wrong))]
+    if value.count(".") < 2:
+        return [invalid(field, value, "should be a domain with at least three segments separated by dots")]
+    return []
+
+
+def domain_prefixed_path(value: str, field: str) -> list[FieldError]:
+    """`acme.io/foo` (IsDomainPrefixedPath)."""
+    domain, _, path = value.partition("/")
+    if not domain or not path:
+        return [invalid(field, value, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    errors = [invalid(field, domain, text) for text in dns1123_subdomain(domain)]
+    if not _matches(_HTTP_PATH, path):
+        errors.append(invalid(field, path, _pattern("Invalid path", _HTTP_PATH)))
+    return errors
 
 
 def dns1035_label(value: str) -> list[str]:

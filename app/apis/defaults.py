@@ -239,6 +239,54 @@ def _autoscaler(obj: Object) -> None:
             behavior[side] = {**meta.copied(rules), **given}
 
 
+def _network_policy(obj: Object) -> None:
+    """SetDefaults_NetworkPolicy, SetDefaults_NetworkPolicyPort."""
+    spec = obj.setdefault("spec", {})
+    for direction in ("ingress", "egress"):
+        for rule in spec.get(direction) or []:
+            for port in rule.get("ports") or []:
+                port.setdefault("protocol", "TCP")
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+
+
+def _ingress_class(obj: Object) -> None:
+    """SetDefaults_IngressClass."""
+    parameters = (obj.get("spec") or {}).get("parameters")
+    if parameters is not None:
+        parameters.setdefault("scope", "Cluster")
+
+
+def _endpoints(obj: Object) -> None:
+    """SetDefaults_Endpoints."""
+    for subset in obj.get("subsets") or []:
+        for port in subset.get("ports") or []:
+            port["protocol"] = port.get("protocol") or "TCP"
+
+
+def _endpoint_slice(obj: Object) -> None:
+    """SetDefaults_EndpointPort of pkg/apis/discovery/v1."""
+    for port in obj.get("ports") or []:
+        port.setdefault("name", "")
+        port["protocol"] = port.get("protocol") or "TCP"
+
+
+def _csi_driver(obj: Object) -> None:
+    """SetDefaults_CSIDriver."""
+    spec = obj.setdefault("spec", {})
+    for field, value in (
+        ("attachRequired", True),
+        ("podInfoOnMount", False),
+        ("storageCapacity", False),
+        ("fsGroupPolicy", "ReadWriteOnceWithFSType"),
+        ("requiresRepublish", False),
+        ("seLinuxMount", False),
+    ):
+        spec.setdefault(field, value)
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
+
+
 _FILLS: dict[str, Callable[[Object], None]] = {
     "v1/Pod": pod_defaults.pod,
     "v1/Node": _node,
@@ -253,6 +301,11 @@ _FILLS: dict[str, Callable[[Object], None]] = {
     "apps/v1/DaemonSet": _daemon_set,
     "apps/v1/StatefulSet": _stateful_set,
     "autoscaling/v2/HorizontalPodAutoscaler": _autoscaler,
+    "discovery.k8s.io/v1/EndpointSlice": _endpoint_slice,
+    "networking.k8s.io/v1/IngressClass": _ingress_class,
+    "networking.k8s.io/v1/NetworkPolicy": _network_policy,
+    "storage.k8s.io/v1/CSIDriver": _csi_driver,
+    "v1/Endpoints": _endpoints,
     "batch/v1/Job": _job,
     "batch/v1/CronJob": _cron_job,
     f"{_RBAC_GROUP}/v1/RoleBinding": _binding_of_roles,

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 from app.apimachinery.meta import Object
-from app.apimachinery.validation import FieldError
+from app.cluster.apiserver.strategies.ruled import Ruled
 from app.cluster.apiserver.strategy import Strategy
 from app.cluster.apiserver.validation import stored
 
-Rule = Callable[[Object], list[FieldError]]
-UpdateRule = Callable[[Object, Object], list[FieldError]]
 
-
-class _Ruled(Strategy):
-    """A kind whose differences are its rules alone."""
-
-    def __init__(self, rule: Rule, update_rule: UpdateRule | None = None) -> None:
-        self._rule = rule
-        self._update_rule = update_rule
-
-    def validate(self, obj: Object) -> list[FieldError]:
-        """The kind's rule."""
-        return self._rule(obj)
-
-    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """The kind's rule for changes, where there is one."""
-        return self._rule(new) if self._update_rule is None else self._update_rule(new, old)
-
-
-class SecretStrategy(_Ruled):
+class SecretStrategy(Ruled):
     """Secrets (core/secret/strategy.go)."""
 
     def selectable_fields(self, obj: Object) -> Mapping[str, str]:
@@ -38,7 +19,7 @@ class SecretStrategy(_Ruled):
         return {**super().selectable_fields(obj), "type": obj.get("type") or ""}
 
 
-class _WithPhase(_Ruled):
+class _WithPhase(Ruled):
     """A volume or a claim is pending at first."""
 
     has_status: ClassVar[bool] = True
@@ -49,7 +30,7 @@ class _WithPhase(_Ruled):
         obj["status"] = {"phase": "Pending"}
 
 
-class DisruptionBudgetStrategy(_Ruled):
+class DisruptionBudgetStrategy(Ruled):
     """PodDisruptionBudgets (policy/poddisruptionbudget/strategy.go)."""
 
     has_status = True
@@ -60,6 +41,6 @@ STRATEGIES: dict[str, Strategy] = {
     "secrets": SecretStrategy(stored.secret, stored.secret_update),
     "persistentvolumes": _WithPhase(stored.persistent_volume, stored.persistent_volume_update),
     "persistentvolumeclaims": _WithPhase(stored.claim, stored.claim_update),
-    "storageclasses.storage.k8s.io": _Ruled(stored.storage_class, stored.storage_class_update),
+    "storageclasses.storage.k8s.io": Ruled(stored.storage_class, stored.storage_class_update),
     "poddisruptionbudgets.policy": DisruptionBudgetStrategy(stored.disruption_budget),
 }

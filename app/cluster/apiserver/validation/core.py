@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.apimachinery import validation
 from app.apimachinery.meta import Object
-from app.apimachinery.validation import ErrorKind, FieldError, forbidden, invalid
+from app.apimachinery.validation import FieldError, forbidden, invalid, too_long
 from app.cluster.apiserver.validation import objectmeta
 
 _SIZE_LIMIT = 1024 * 1024
@@ -37,7 +37,7 @@ def config_map(obj: Object) -> list[FieldError]:
         errors += [invalid(f"binaryData[{key}]", key, text) for text in validation.config_map_key(key)]
     size = sum(len(str(value).encode()) for value in [*data.values(), *binary.values()])
     if size > _SIZE_LIMIT:
-        errors.append(FieldError("", ErrorKind.TOO_LONG, None, f"may not be more than {_SIZE_LIMIT} bytes"))
+        errors.append(too_long("", _SIZE_LIMIT))
     return errors
 
 

@@ -15,6 +15,9 @@ ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotations together (TotalAnnotationSizeLimitB)."""
 
 _IMMUTABLE = "field is immutable"
+_STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+_UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"
+_OWNER = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 
 
 def validate(metadata: Mapping[str, Any], *, namespaced: bool, name_rule: NameRule) -> list[FieldError]:
@@ -33,10 +36,7 @@ def validate(metadata: Mapping[str, Any], *, namespaced: bool, name_rule: NameRu
     errors += validation.labels(metadata.get("labels") or {}, "metadata.labels")
     errors += annotation_errors(metadata.get("annotations") or {}, "metadata.annotations")
     errors += _owner_references(metadata.get("ownerReferences") or [])
-    for index, finalizer in enumerate(metadata.get("finalizers") or []):
-        del index
-        errors += [invalid("metadata.finalizers", finalizer, text) for text in validation.qualified_name(finalizer)]
-    return errors
+    return errors + _finalizers(metadata.get("finalizers") or [])
 
 
 def _without_dash(prefix: str) -> str:
@@ -71,26 +71,57 @@ def annotation_errors(values: Mapping[str, Any], field: str) -> list[FieldError]
     return errors
 
 
-def _owner_references(references: list[Mapping[str, Any]]) -> list[FieldError]:
+def _finalizers(finalizers: list[str]) -> list[FieldError]:
+    """Qualified names, but for those that Kubernetes knows (ValidateFinalizers, validateKubeFinalizerName)."""
     errors: list[FieldError] = []
-    controllers = 0
-    for index, reference in enumerate(references):
-        field = f"metadata.ownerReferences[{index}]"
+    for finalizer in finalizers:
+        errors += [invalid("metadata.finalizers", finalizer, text) for text in validation.qualified_name(finalizer)]
+    if {"orphan", "foregroundDeletion"} <= set(finalizers):
+        detail = "finalizer orphan and foregroundDeletion cannot be both set"
+        errors.append(invalid("metadata.finalizers", finalizers, detail))
+    return errors + [
+        invalid(f"metadata.finalizers[{index}]", finalizer, _UNQUALIFIED)
+        for index, finalizer in enumerate(finalizers)
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS
+    ]
+
+
+def _owner_references(references: list[Mapping[str, Any]]) -> list[FieldError]:
+    """Each says whom, and one at most controls (ValidateOwnerReferences); the paths have no index upstream."""
+    errors: list[FieldError] = []
+    field, controller = "metadata.ownerReferences", ""
+    for reference in references:
         version = reference.get("apiVersion") or ""
-        if not version:
+        if not version.rpartition("/")[2]:
             errors.append(invalid(f"{field}.apiVersion", version, "version must not be empty"))
         missing = [name for name in ("kind", "name", "uid") if not reference.get(name)]
         errors += [invalid(f"{field}.{name}", "", "must not be empty") for name in missing]
-        controllers += bool(reference.get("controller"))
-    if controllers > 1:
-        detail = "Only one reference can have Controller set to true."
-        errors.append(invalid("metadata.ownerReferences", references, detail))
+        if (version, reference.get("kind")) == ("v1", "Event"):
+            shown = {name: reference.get(name) for name in _OWNER if reference.get(name) is not None}
+            errors.append(invalid(field, shown, "/v1, Kind=Event is disallowed from being an owner"))
+        if reference.get("controller"):
+            named = f"{reference.get('kind') or ''}/{reference.get('name') or ''}"
+            if controller:
+                told = f'Found "true" in references for {controller} and {named}'
+                detail = f"Only one reference can have Controller set to true. {told}"
+                errors.append(invalid(field, _shown_owners(references), detail))
+            controller = controller or named
     return errors
+
+
+def _shown_owners(references: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: one[name] for name in _OWNER if one.get(name) is not None} for one in references]
 
 
 def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
     """What may not change in an update (ValidateObjectMetaAccessorUpdate)."""
-    return [
+    errors: list[FieldError] = []
+    added = set(new.get("finalizers") or []) - set(old.get("finalizers") or [])
+    if old.get("deletionTimestamp") and added:
+        listed = ", ".join(validation.quoted(name) for name in sorted(added))
+        told = "no new finalizers can be added if the object is being deleted, found new finalizers"
+        errors.append(forbidden("metadata.finalizers", f"{told} []string{{{listed}}}"))
+    return errors + [
         invalid(f"metadata.{name}", new.get(name), _IMMUTABLE)
         for name in ("name", "namespace", "uid", "creationTimestamp")
         if (new.get(name) or "") != (old.get(name) or "")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
 
-from app.apimachinery import validation
+from app.apimachinery import addresses, validation
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import ErrorKind, FieldError, forbidden, invalid, not_supported, required
 
@@ -106,20 +105,20 @@ def cluster_ips(spec: Object) -> list[FieldError]:
     if (spec.get("type") or "") == "ExternalName":
         return []
     errors: list[FieldError] = []
-    addresses = spec.get("clusterIPs") or []
+    listed = spec.get("clusterIPs") or []
     for index, family in enumerate(spec.get("ipFamilies") or []):
         if family not in _FAMILIES:
             errors.append(not_supported(f"spec.ipFamilies[{index}]", family, _FAMILIES))
         elif family in spec["ipFamilies"][:index]:
             errors.append(FieldError(f"spec.ipFamilies[{index}]", ErrorKind.DUPLICATE, family))
-    if addresses and (spec.get("clusterIP") or "") != addresses[0]:
+    if listed and (spec.get("clusterIP") or "") != listed[0]:
         detail = "first value must match `clusterIP`"
-        errors.append(invalid("spec.clusterIPs", addresses, detail))
-    if len(addresses) > 2:
-        errors.append(invalid("spec.clusterIPs", addresses, "may only hold up to 2 values"))
-    for index, address in enumerate(addresses):
+        errors.append(invalid("spec.clusterIPs", listed, detail))
+    if len(listed) > 2:
+        errors.append(invalid("spec.clusterIPs", listed, "may only hold up to 2 values"))
+    for index, address in enumerate(listed):
         if address == "None":
-            if len(addresses) > 1:
+            if len(listed) > 1:
                 detail = "'None' must be the first and only value"
                 errors.append(invalid(f"spec.clusterIPs[{index}]", address, detail))
             continue
@@ -128,12 +127,8 @@ def cluster_ips(spec: Object) -> list[FieldError]:
 
 
 def _address(text: str, field: str) -> list[FieldError]:
-    """IsValidIP."""
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return [invalid(field, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")]
-    return []
+    """IsValidIPForLegacyField."""
+    return [] if addresses.parse(text) is not None else [invalid(field, text, addresses.ADDRESS_TEXT)]
 
 
 def _type(kind: str) -> list[FieldError]:
@@ -203,7 +198,7 @@ def service_update(new: Object, old: Object) -> list[FieldError]:
     now, before = new.get("spec") or {}, old.get("spec") or {}
     errors: list[FieldError] = []
     if now.get("type") != "ExternalName" != before.get("type"):
-        addresses, former = now.get("clusterIPs") or [], before.get("clusterIPs") or []
-        if former and addresses[:1] != former[:1]:
-            errors.append(invalid("spec.clusterIPs[0]", addresses or None, "may not change once set"))
+        listed, former = now.get("clusterIPs") or [], before.get("clusterIPs") or []
+        if former and listed[:1] != former[:1]:
+            errors.append(invalid("spec.clusterIPs[0]", listed or None, "may not change once set"))
     return errors + service(new)
