@@ -93,4 +93,5 @@ def shown(template: Object) -> Object:
     """A template as the server prints it: its metadata by their JSON names, its spec by Go's."""
     own = template.get("metadata") or {}
     found: Object = {name: own[name] for name in _METADATA if own.get(name)}
+    found.update({name: dict(sorted(found[name].items())) for name in ("labels", "annotations") if name in found})
     return {**found, "Spec": internal_types.shown("PodSpec", template.get("spec") or {})}
