@@ -12,7 +12,8 @@
     ├── RequestEntityTooLarge 413
     ├── UnsupportedMediaType  415
     ├── Invalid           422  (field errors as causes)
-    └── TooManyRequests   429
+    ├── TooManyRequests   429
+    └── PlainFault        500  (an error that upstream has no status for)
 
 Mirrors k8s.io/apimachinery/pkg/api/errors/errors.go. Surfaces (kubeapi, kubectl, web) catch StatusError and show
 `message` or `status()`; nothing below them does, except to act on one class.
@@ -149,3 +150,9 @@ class TooManyRequests(StatusError):
 
     code = 429
     reason = "TooManyRequests"
+
+
+class PlainFault(StatusError):
+    """What upstream returns as a plain error: 500 with its text and no reason (responsewriters/status.go)."""
+
+    reason = ""

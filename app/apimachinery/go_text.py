@@ -28,3 +28,14 @@ def type_of(value: Any) -> str:
     if isinstance(value, int):
         return "int64"
     return "float64" if isinstance(value, float) else "string"
+
+
+def json_type(value: Any) -> str:
+    """What encoding/json calls a value that it cannot decode."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, Mapping):
+        return "object"
+    return "array" if isinstance(value, list) else "string"

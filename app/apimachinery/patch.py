@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from app.apimachinery.errors import BadRequest
-from app.apimachinery.json_patch import MAX_DEPTH, json_patch
+from app.apimachinery import go_text
+from app.apimachinery.errors import BadRequest, Hint, Invalid, PlainFault
+from app.apimachinery.json_patch import MAX_DEPTH, REJECTED, json_patch
+from app.apimachinery.messages import Message
 from app.apimachinery.meta import Object, copied
 
 __all__ = ["MAX_DEPTH", "PatchSchema", "json_patch", "merge", "strategic", "three_way"]
@@ -44,11 +46,12 @@ def merge(original: Any, patch: Any) -> Any:
 def strategic(original: Object, patch: Mapping[str, Any], schema: PatchSchema) -> Object:
     """A strategic merge patch applied (StrategicMergeMapPatch).
 
-    Understands `$patch: delete | replace | merge`, `$retainKeys`, `$deleteFromPrimitiveList/…` and
-    `$setElementOrder/…`.
+    Understands `$patch: delete | replace`, `$retainKeys`, `$deleteFromPrimitiveList/…` and `$setElementOrder/…`.
 
     Raises:
-        BadRequest: a directive that is none, a list where a map is due, an item without its merge key.
+        BadRequest: a directive of the wrong form (handlers/patch.go: interpretStrategicMergePatchError).
+        Invalid: a list of lists, of which upstream says nothing.
+        PlainFault: any other directive or item that makes no sense.
     """
     return _merge_map(original, patch, schema)
 
@@ -59,15 +62,13 @@ def _merge_map(original: Mapping[str, Any], patch: Mapping[str, Any], schema: Pa
         return {key: copied(value) for key, value in patch.items() if key != _DIRECTIVE}
     if directive == "delete":
         return {}
-    if directive not in {None, "merge"}:
-        raise BadRequest(f"unknown patch type found: {directive}")
-    result = dict(original)
-    retained = patch.get(_RETAIN_KEYS)
-    if isinstance(retained, list):
-        result = {key: value for key, value in result.items() if key in retained}
+    if _DIRECTIVE in patch:
+        raise _unknown_directive(directive, patch)
+    _check_directives(patch, schema)
+    result = _retained(original, patch)
     _delete_primitives(result, patch)
     for key, value in patch.items():
-        if key.startswith("$"):
+        if _is_directive(key):
             continue
         if value is None:
             result.pop(key, None)
@@ -75,6 +76,53 @@ def _merge_map(original: Mapping[str, Any], patch: Mapping[str, Any], schema: Pa
             result[key] = _merge_field(key, result.get(key), value, patch, schema)
     _reorder_untouched(result, patch, schema)
     return result
+
+
+def _is_directive(key: str) -> bool:
+    return key == _RETAIN_KEYS or key.startswith((_DELETE_PRIMITIVES, _ELEMENT_ORDER))
+
+
+def _unknown_directive(directive: Any, patch: Mapping[str, Any]) -> PlainFault:
+    return PlainFault(f"unknown patch type: {directive} in map: {go_text.plain(patch)}")
+
+
+def _check_directives(patch: Mapping[str, Any], schema: PatchSchema) -> None:
+    """The form of the directives in a map (extractKey, mergePatchIntoOriginal)."""
+    for key, value in patch.items():
+        if key.startswith(_DELETE_PRIMITIVES[:-1]) and not key.startswith(_DELETE_PRIMITIVES):
+            raise BadRequest("invalid patch format of primitive list")
+        if not key.startswith(_ELEMENT_ORDER[:-1]):
+            continue
+        if not key.startswith(_ELEMENT_ORDER):
+            raise BadRequest("invalid patch format of setElementOrder list")
+        if not isinstance(value, list):
+            raise PlainFault(f"expected a []interface {{}}, but received a {go_text.type_of(value)}")
+        field = key.removeprefix(_ELEMENT_ORDER)
+        if isinstance(patch.get(field), list):
+            _check_order(patch[field], value, schema.lookup(field)[2])
+
+
+def _check_order(items: list[Any], order: list[Any], merge_key: str) -> None:
+    """The patch's items must stand in the order that it asks for (validatePatchWithSetOrderList)."""
+    if not items or not order:
+        return
+    identity = _identity_by(merge_key)
+    wanted = [repr(identity(item)) for item in items if not (isinstance(item, Mapping) and _DIRECTIVE in item)]
+    rest = iter(repr(identity(item)) for item in order)
+    if not all(item in rest for item in wanted):
+        lists = (go_text.plain(items), _ELEMENT_ORDER[:-1], go_text.plain(order))
+        raise PlainFault("The order in patch list:\n{}\n doesn't match {} list:\n{}\n".format(*lists))
+
+
+def _retained(original: Mapping[str, Any], patch: Mapping[str, Any]) -> Object:
+    """The fields that `$retainKeys` lets stay (applyRetainKeysDirective)."""
+    if _RETAIN_KEYS not in patch:
+        return dict(original)
+    retained = patch[_RETAIN_KEYS]
+    given = {key for key, value in patch.items() if value is not None and not _is_directive(key)}
+    if not isinstance(retained, list) or not all(key in retained for key in given):
+        raise BadRequest("invalid patch format of retainKeys")
+    return {key: value for key, value in original.items() if key in retained}
 
 
 def _delete_primitives(result: Object, patch: Mapping[str, Any]) -> None:
@@ -104,20 +152,33 @@ def _merge_field(key: str, current: Any, value: Any, patch: Mapping[str, Any], s
 
 def _merge_keyed(current: list[Any], patch: list[Any], merge_key: str, schema: PatchSchema) -> list[Any]:
     """A list of maps merged by key (mergeSliceWithoutSpecialElements): known items in place, new ones at the end."""
-    if any(not isinstance(item, Mapping) for item in [*current, *patch]):
-        raise BadRequest("invalid list item: a list of maps has an item that is none")
+    _check_items(current, patch, merge_key)
     if any(item.get(_DIRECTIVE) == "replace" for item in patch):
         return [copied(item) for item in patch if _DIRECTIVE not in item]
     result: dict[str, Any] = {repr(item.get(merge_key)): item for item in current}
     for item in patch:
-        if merge_key not in item:
-            raise BadRequest(f"map: {dict(item)} does not contain declared merge key: {merge_key}")
         identity = repr(item[merge_key])
         if item.get(_DIRECTIVE) == "delete":
             result.pop(identity, None)
         else:
             result[identity] = _merge_map(result.get(identity, {}), item, schema)
     return list(result.values())
+
+
+def _check_items(current: list[Any], patch: list[Any], merge_key: str) -> None:
+    """Items must be maps with a key and no directive but two (sliceElementType, mergeSliceWithSpecialElements)."""
+    if any(isinstance(item, list) for item in patch[:1]):
+        raise Invalid(REJECTED, hints=[Hint("", Message("lists of lists are not supported"))])
+    if any(not isinstance(item, Mapping) for item in [*current, *patch]):
+        raise PlainFault(f"list element types are not identical: {go_text.plain([current, patch])}")
+    for item in patch:
+        directive = item.get(_DIRECTIVE)
+        if directive == "merge":
+            raise PlainFault("merging lists cannot yet be specified in the patch")
+        if _DIRECTIVE in item and directive not in {"delete", "replace"}:
+            raise _unknown_directive(directive, item)
+        if directive != "replace" and merge_key not in item:
+            raise PlainFault(f"map: {go_text.plain(item)} does not contain declared merge key: {merge_key}")
 
 
 def _absent_from(known: list[Any], items: list[Any]) -> list[Any]:

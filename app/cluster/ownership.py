@@ -61,37 +61,35 @@ def same(one: Owners | None, other: Owners | None) -> bool:
     return [(*owner[:3], *owner[4:]) for owner in one] == [(*owner[:3], *owner[4:]) for owner in other]
 
 
-def packed(objects: Mapping[str, Mapping[str, Object]]) -> dict[str, Any]:
-    """The owners of all objects of which account is kept, as JSON values: {"fields": …, "of": resource: key: rows}.
+class Texts:
+    """Owners as JSON values: their fields are written once, under a name that follows from them.
 
-    What objects share is written once, under a name that follows from it, so that other entries never move.
+    So a snapshot holds what thirty pods share once, and an entry never moves when another one comes or goes.
     """
-    fields: dict[str, str] = {}
+
+    def __init__(self, fields: Mapping[str, str] | None = None) -> None:
+        self.fields = dict(fields or {})
+
+    def packed(self, owners: Owners) -> list[list[str]]:
+        """A row for each owner."""
+        return [self._row(owner) for owner in owners]
+
+    def _row(self, owner: Owner) -> list[str]:
+        name = hashlib.sha256(owner.fields.encode()).hexdigest()[:10]
+        self.fields[name] = owner.fields
+        return [*owner[:5], name]
+
+    def unpacked(self, rows: Sequence[Sequence[str]]) -> Owners:
+        """The inverse of `packed`."""
+        return tuple(Owner._make([*row[:5], self.fields[row[5]]]) for row in rows)
+
+
+def packed(objects: Mapping[str, Mapping[str, Object]], texts: Texts) -> dict[str, dict[str, list[list[str]]]]:
+    """The owners of all objects of which account is kept: {resource: {key: rows}}."""
     kept: dict[str, dict[str, list[list[str]]]] = {}
     for resource, stored in sorted(objects.items()):
         for key in sorted(stored):
             owners = owners_of(stored[key])
             if owners is not None:
-                kept.setdefault(resource, {})[key] = [_row(owner, fields) for owner in owners]
-    return {"fields": fields, "of": kept} if kept else {}
-
-
-def _row(owner: Owner, fields: dict[str, str]) -> list[str]:
-    name = hashlib.sha256(owner.fields.encode()).hexdigest()[:10]
-    fields[name] = owner.fields
-    return [*owner[:5], name]
-
-
-class Kept:
-    """What `packed` gave, by resource and key."""
-
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self._fields: Mapping[str, str] = document.get("fields", {})
-        self._of: Mapping[str, Mapping[str, Sequence[Sequence[str]]]] = document.get("of", {})
-
-    def owners(self, resource: str, key: str) -> Owners | None:
-        """The object's owners, or None."""
-        rows = self._of.get(resource, {}).get(key)
-        if rows is None:
-            return None
-        return tuple(Owner._make([*row[:5], self._fields[row[5]]]) for row in rows)
+                kept.setdefault(resource, {})[key] = texts.packed(owners)
+    return kept

@@ -20,7 +20,7 @@ from app.apimachinery.errors import AlreadyExists, Conflict, Expired, NotFound
 from app.apimachinery.meta import Object
 from app.apis import scheme
 from app.cluster import ownership, watch_log
-from app.cluster.ownership import Owners, Stored
+from app.cluster.ownership import Owners, Stored, Texts
 
 LOG_LIMIT = 500
 """Events kept for watches; an older resume point gets 410 Expired."""
@@ -226,6 +226,9 @@ class Store:
 
     def state(self) -> dict[str, Any]:
         """Everything as JSON values; `restore` is the inverse."""
+        texts = Texts()
+        owners = ownership.packed(self._objects, texts)
+        log = watch_log.pack(_rows(self._log), self._objects, texts)
         return {
             "seed": self._seed,
             "revision": self._revision,
@@ -236,8 +239,8 @@ class Store:
                 for resource, objects in sorted(self._objects.items())
                 if objects
             },
-            "owners": ownership.packed(self._objects),
-            "log": watch_log.pack(_rows(self._log), self._objects),
+            "owners": {"fields": texts.fields, "of": owners} if texts.fields or owners else {},
+            "log": log,
         }
 
     @classmethod
@@ -246,11 +249,15 @@ class Store:
         store = cls(clock, state["seed"])
         store._revision, store._draws = state["revision"], state["draws"]
         store._compacted = state["compacted"]
-        kept = ownership.Kept(state.get("owners", {}))
+        kept = state.get("owners", {})
+        texts, of = Texts(kept.get("fields")), kept.get("of", {})
         for resource, objects in state["objects"].items():
+            rows = of.get(resource, {})
             keyed = ((meta.key_of(obj), obj) for obj in objects)
-            store._objects[resource] = {key: Stored(obj, kept.owners(resource, key)) for key, obj in keyed}
-        store._log.extend(WatchEvent(*row) for row in watch_log.unpack(state["log"], store._objects))
+            store._objects[resource] = {
+                key: Stored(obj, texts.unpacked(rows[key]) if key in rows else None) for key, obj in keyed
+            }
+        store._log.extend(WatchEvent(*row) for row in watch_log.unpack(state["log"], store._objects, texts))
         return store
 
 

@@ -2,7 +2,7 @@
 
 An event's object is the previous object of the key's next event, or the stored object after its last one; so a
 packed row holds only how the previous object differs from it. A pod's ten status changes cost ten small
-differences and no copy of its spec.
+differences and no copy of its spec. Owners are told where they are not those of the object after it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from app.apimachinery import meta
 from app.apimachinery.meta import Object
+from app.cluster.ownership import Owners, Stored, Texts, owners_of
 
 Row = tuple[int, str, str, Object, Object | None, int]
 """(revision, type, resource, object, previous, instant)"""
@@ -20,10 +21,11 @@ _Inner = list[Any] | dict[str, list[Any]]
 _Objects = Mapping[str, Mapping[str, Object]]
 
 
-def pack(rows: Sequence[Row], stored: _Objects) -> list[list[Any]]:
-    """Rows as JSON: [revision, type, resource, key, object or null, difference to the previous or null, instant].
+def pack(rows: Sequence[Row], stored: _Objects, texts: Texts) -> list[list[Any]]:
+    """Rows as JSON: [revision, type, resource, key, object or null, difference to the previous or null, more].
 
-    The instant is told where it is not that of the row after it.
+    `more` is the instant, where it is not that of the row after it, and then the owners of the object and of the
+    previous one, [owners or null] each, null where they are as told already.
     """
     later: dict[tuple[str, str], Object | None] = {}
     packed: list[list[Any]] = []
@@ -33,14 +35,38 @@ def pack(rows: Sequence[Row], stored: _Objects) -> list[list[Any]]:
         known = later.get((resource, key), stored.get(resource, {}).get(key))
         inline = None if known is not None and known == obj else obj
         difference = None if previous is None else _difference(obj, previous)
-        packed.append([revision, kind, resource, key, inline, difference, *([] if instant == after else [instant])])
+        more: list[Any] = [] if instant == after else [instant]
+        if told := _owners_told(known if inline is None else None, obj, previous, texts):
+            more = [instant, told]
+        packed.append([revision, kind, resource, key, inline, difference, *more])
         after = instant
         later[(resource, key)] = previous
     packed.reverse()
     return packed
 
 
-def unpack(packed: Sequence[Sequence[Any]], stored: _Objects) -> list[Row]:
+def _owners_told(known: Object | None, obj: Object, previous: Object | None, texts: Texts) -> list[Any]:
+    """The owners of an object that is written, or read off `known`, and of the previous one; nothing if they follow."""
+    mine = owners_of(obj)
+    told = [
+        None if mine == owners_of(known) else _packed(mine, texts),
+        None if previous is None or owners_of(previous) == mine else _packed(owners_of(previous), texts),
+    ]
+    return told if any(told) else []
+
+
+def _packed(owners: Owners | None, texts: Texts) -> list[Any]:
+    return [None if owners is None else texts.packed(owners)]
+
+
+def _owners(told: Sequence[Any], place: int, otherwise: Object | None, texts: Texts) -> Owners | None:
+    if len(told) < 2 or told[1][place] is None:
+        return owners_of(otherwise)
+    (rows,) = told[1][place]
+    return None if rows is None else texts.unpacked(rows)
+
+
+def unpack(packed: Sequence[Sequence[Any]], stored: _Objects, texts: Texts) -> list[Row]:
     """The inverse of `pack`, given the same stored objects."""
     later: dict[tuple[str, str], Object | None] = {}
     rows: list[Row] = []
@@ -48,10 +74,13 @@ def unpack(packed: Sequence[Sequence[Any]], stored: _Objects) -> list[Row]:
     for revision, kind, resource, key, inline, difference, *told in reversed(packed):
         instant = told[0] if told else instant
         known = later.get((resource, key), stored.get(resource, {}).get(key))
-        obj = known if inline is None else inline
-        if obj is None:
+        read = known if inline is None else inline
+        if read is None:
             raise ValueError(f"the watch log names {resource} {key}, which the state does not hold")
-        previous = None if difference is None else _changed(obj, difference)
+        mine = _owners(told, 0, known if inline is None else None, texts)
+        follows = inline is None and mine == owners_of(known)
+        obj: Object = read if follows else Stored(read, mine)
+        previous = None if difference is None else Stored(_changed(obj, difference), _owners(told, 1, obj, texts))
         rows.append((revision, kind, resource, obj, previous, instant))
         later[(resource, key)] = previous
     rows.reverse()

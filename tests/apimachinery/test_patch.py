@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from app.apimachinery import patch
-from app.apimachinery.errors import BadRequest, Invalid
+from app.apimachinery.errors import BadRequest, Invalid, PlainFault, RequestEntityTooLarge
 from app.apis import schema, scheme
 
 DEPLOYMENT = schema.patch_meta(scheme.for_kind("apps/v1", "Deployment"))
@@ -40,6 +40,7 @@ DOCUMENT = {"a": [1, 2, {"b": 3}], "m/n": {"~": 0}}
         ([{"op": "add", "path": "/a/-", "value": 4}], {**DOCUMENT, "a": [1, 2, {"b": 3}, 4]}),
         ([{"op": "add", "path": "/a/1", "value": 9}], {**DOCUMENT, "a": [1, 9, 2, {"b": 3}]}),
         ([{"op": "remove", "path": "/a/0"}], {**DOCUMENT, "a": [2, {"b": 3}]}),
+        ([{"op": "remove", "path": "/a/-1"}], {**DOCUMENT, "a": [1, 2]}),
         ([{"op": "replace", "path": "/a/2/b", "value": 5}], {**DOCUMENT, "a": [1, 2, {"b": 5}]}),
         ([{"op": "replace", "path": "/m~1n/~0", "value": 1}], {**DOCUMENT, "m/n": {"~": 1}}),
         ([{"op": "move", "from": "/a/2", "path": "/c"}], {**DOCUMENT, "a": [1, 2], "c": {"b": 3}}),
@@ -58,7 +59,7 @@ def test_json_patch(operations, result):
     [
         ([{"op": "remove", "path": "/x"}], Invalid),
         ([{"op": "remove", "path": "/a/7"}], Invalid),
-        ([{"op": "remove", "path": "/a/-1"}], Invalid),
+        ([{"op": "remove", "path": "/a/-4"}], Invalid),
         ([{"op": "remove", "path": ""}], Invalid),
         ([{"op": "add", "path": "/x/y", "value": 1}], Invalid),
         ([{"op": "add", "path": "/x"}], Invalid),
@@ -66,11 +67,11 @@ def test_json_patch(operations, result):
         ([{"op": "test", "path": "/a/0", "value": 2}], Invalid),
         ([{"op": "frobnicate", "path": "/a"}], Invalid),
         ([{"op": "replace", "path": "", "value": 3}], Invalid),
-        ([{"op": "copy", "path": "/x"}], BadRequest),
-        ([{"op": "add", "path": "x", "value": 1}], BadRequest),
-        ([{"op": "add", "path": "/a" * 200, "value": 1}], BadRequest),
+        ([{"op": "copy", "path": "/x"}], Invalid),
+        ([{"op": "add", "path": "x", "value": 1}], Invalid),
+        ([{"op": "add", "path": "/a" * 200, "value": 1}], Invalid),
         (["add"], BadRequest),
-        ([{"op": "test", "path": "/a/0", "value": 1}] * 10_001, Invalid),
+        ([{"op": "test", "path": "/a/0", "value": 1}] * 10_001, RequestEntityTooLarge),
         ([{"op": "copy", "from": "", "path": "/x"}, {"op": "copy", "from": "", "path": "/y"}] * 5000, Invalid),
     ],
     ids=range(16),
@@ -78,6 +79,29 @@ def test_json_patch(operations, result):
 def test_json_patch_refuses_what_does_not_fit(operations, kind):
     with pytest.raises(kind):
         patch.json_patch(DOCUMENT, operations)
+
+
+def test_of_a_json_patch_that_does_not_fit_the_server_says_nothing_and_the_hint_does():
+    with pytest.raises(Invalid) as caught:
+        patch.json_patch(DOCUMENT, [{"op": "remove", "path": "/x"}])
+    assert caught.value.message == "the server rejected our request due to an error in our request"
+    assert "doc is missing path: /x" in str(caught.value.hints[0].advice)
+
+
+@pytest.mark.parametrize(
+    ("operation", "text"),
+    [
+        ("add", "json: cannot unmarshal string into Go value of type handlers.jsonPatchOp"),
+        (
+            {"op": "add", "path": 5},
+            "json: cannot unmarshal number into Go struct field jsonPatchOp.path of type string",
+        ),
+    ],
+)
+def test_an_operation_that_is_none_is_told_in_the_words_of_the_decoder(operation, text):
+    with pytest.raises(BadRequest) as caught:
+        patch.json_patch(DOCUMENT, [operation])
+    assert caught.value.message == f"error decoding patch: {text}"
 
 
 def web(*containers: dict, **metadata: object) -> dict:
@@ -143,16 +167,41 @@ def test_strategic_merge_understands_its_other_directives():
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "kind", "text"),
     [
-        {"spec": {"$patch": "explode"}},
-        {"spec": {"template": {"spec": {"containers": [{"image": "z"}]}}}},
-        {"spec": {"template": {"spec": {"containers": ["z"]}}}},
+        ({"$patch": "explode"}, PlainFault, "unknown patch type: explode in map: map[$patch:explode]"),
+        (
+            {"containers": [{"image": "z"}]},
+            PlainFault,
+            "map: map[image:z] does not contain declared merge key: name",
+        ),
+        ({"containers": ["z"]}, PlainFault, "list element types are not identical"),
+        ({"containers": [["z"]]}, Invalid, "the server rejected our request"),
+        ({"containers": [{"name": "a", "$patch": "merge"}]}, PlainFault, "merging lists cannot yet be specified"),
+        ({"containers": [{"name": "a", "$patch": "x"}]}, PlainFault, "unknown patch type: x in map"),
+        ({"$retainKeys": "name"}, BadRequest, "invalid patch format of retainKeys"),
+        ({"$retainKeys": ["a"], "b": 1}, BadRequest, "invalid patch format of retainKeys"),
+        ({"$deleteFromPrimitiveList": ["a"]}, BadRequest, "invalid patch format of primitive list"),
+        ({"$setElementOrder": ["a"]}, BadRequest, "invalid patch format of setElementOrder list"),
+        ({"$setElementOrder/containers": "a"}, PlainFault, "expected a []interface {}, but received a string"),
+        (
+            {
+                "$setElementOrder/containers": [{"name": "a"}, {"name": "b"}],
+                "containers": [{"name": "b"}, {"name": "a"}],
+            },
+            PlainFault,
+            (
+                "The order in patch list:\n[map[name:b] map[name:a]]\n doesn't match $setElementOrder list:\n"
+                "[map[name:a] map[name:b]]\n"
+            ),
+        ),
     ],
+    ids=range(12),
 )
-def test_strategic_merge_refuses_what_is_no_patch(change):
-    with pytest.raises(BadRequest):
-        patch.strategic(web(A), change, DEPLOYMENT)
+def test_strategic_merge_refuses_what_is_no_patch(change, kind, text):
+    with pytest.raises(kind) as caught:
+        patch.strategic(web(A), {"spec": {"template": {"spec": change}}}, DEPLOYMENT)
+    assert text in caught.value.message
 
 
 def test_three_way_changes_adds_and_deletes_and_keeps_what_others_set():

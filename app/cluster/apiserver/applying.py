@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.apimachinery import meta
-from app.apimachinery.errors import BadRequest, StatusError
+from app.apimachinery.errors import BadRequest, PlainFault
 from app.apimachinery.meta import Object
-from app.apis import typed_check
+from app.apis import conversion, typed_check
 from app.apis.scheme import KindInfo
 from app.cluster import store as stores
 from app.cluster.apiserver import managedfields
@@ -30,12 +30,6 @@ class Target:
     subresource: str = ""
 
 
-class UntypedError(StatusError):
-    """A configuration that does not fit the schema, which upstream answers as a fault without a reason."""
-
-    reason = ""
-
-
 def apply(
     registry: Registry, target: Target, applied: Mapping[str, Any] | Sequence[Any], options: WriteOptions
 ) -> Object:
@@ -43,7 +37,7 @@ def apply(
 
     Raises:
         BadRequest: a body that is no configuration of the kind.
-        UntypedError: fields that the kind does not have, or values of the wrong type.
+        PlainFault: fields that the kind does not have, or values of the wrong type.
         Conflict: others own fields that the configuration would change.
         NotFound: a subresource of an object that is not there.
     """
@@ -54,7 +48,8 @@ def apply(
     write = managedfields.Write(
         target.info, options.field_manager, options.door or target.subresource, registry.store.clock.now()
     )
-    merged, owners = managedfields.after_apply(write, stored, configuration, force=options.force)
+    live = None if stored is None else conversion.shown(target.info, stored)
+    merged, owners = managedfields.after_apply(write, live, configuration, force=options.force)
     _check_identity(target, merged, stored)
     namespace = target.namespace if target.info.namespaced else ""
     if stored is None:
@@ -79,7 +74,7 @@ def _checked(target: Target, applied: Mapping[str, Any] | Sequence[Any]) -> Obje
     if problem:
         place = f"{meta.namespace_of(applied)}/{meta.name_of(applied)}" if isinstance(metadata, Mapping) else "/"
         told = f"{place}; {info.group}/{info.version}, Kind={info.kind}"
-        raise UntypedError(f"failed to create typed patch object ({told}): {problem}")
+        raise PlainFault(f"failed to create typed patch object ({told}): {problem}")
     return {**applied, "metadata": dict(metadata)}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,7 @@ from app.cluster.apiserver import (
     measured_kinds,
     metrics,
     openapi,
+    patching,
     paths,
     podlogs,
     reading,
@@ -69,7 +71,10 @@ def handle(cluster: Served, request: ApiRequest) -> ApiResponse:
         target = paths.target(parts)
         if target.info.kind in reviews.KINDS:
             return _review(cluster, request, target, user)
-        return _resource(cluster if user is users.ADMIN else _ActingAs(cluster, user), request, target)
+        if user is users.ADMIN:
+            return _resource(cluster, request, target)
+        _check_creation(cluster, request, target, user)
+        return _resource(_ActingAs(cluster, user), request, target)
     except StatusError as error:
         return ApiResponse.failure(error)
 
@@ -117,6 +122,15 @@ class _ActingAs:
     def logs(self, namespace: str, pod: str, container: str, *, previous: bool = False) -> list[str]:
         """What a container has printed."""
         return self._cluster.logs(namespace, pod, container, previous=previous)
+
+
+def _check_creation(cluster: Served, request: ApiRequest, target: Target, user: User) -> None:
+    """An apply that would create the object needs the right to do so (handlers/patch.go: withAuthorization)."""
+    if request.content_type != patching.APPLY or target.subresource or not target.name:
+        return
+    if cluster.client.find(target.info, target.name, target.namespace) is None:
+        asked = authorization.asked(request, paths.segments(request.path))
+        authorization.check(cluster, user, replace(asked, verb="create"))
 
 
 def _review(cluster: Served, request: ApiRequest, target: Target, user: User) -> ApiResponse:

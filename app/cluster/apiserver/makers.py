@@ -33,9 +33,11 @@ _FIELDS_OF_NODES: Mapping[str, Tree] = {
     },
     _MANAGER: {
         "f:metadata": {"f:annotations": {"f:node.alpha.kubernetes.io/ttl": {}}},
-        "f:spec": {"f:podCIDR": {}, "f:podCIDRs": {SELF: {}}, "f:taints": {}},
+        "f:spec": {"f:podCIDR": {}, "f:podCIDRs": {}, "f:taints": {}},
     },
 }
+"""Who writes what of a node, beside its kubelet; a leaf stands for all that is below it."""
+_REVISION: Tree = {"f:metadata": {"f:annotations": {"f:deployment.kubernetes.io/revision": {}}}}
 
 
 def of_object(kind: str, obj: Object) -> str:
@@ -125,12 +127,39 @@ def shares(kind: str, maker: str, fields: Tree) -> Iterator[tuple[str, Tree]]:
     """(manager, fields) of all who had a part in the object."""
     if kind == "Node":
         for manager, part in _FIELDS_OF_NODES.items():
-            theirs = fieldpath.intersection(fields, part)
+            theirs = _taken(fields, part)
             fields = fieldpath.difference(fields, theirs)
             if theirs:
                 yield manager, theirs
     if fields:
         yield maker, fields
+
+
+def _taken(fields: Tree, part: Tree) -> Tree:
+    taken: Tree = {}
+    for element, wanted in part.items():
+        found = fields.get(element)
+        if found is None:
+            continue
+        if not wanted:
+            taken[element] = found
+        elif below := _taken(found, wanted):
+            taken[element] = below
+    return taken
+
+
+def reported_beside(kind: str, fields: Tree) -> Tree:
+    """What a controller writes of an object when it reports its status (deployment_util.go: SetDeploymentRevision)."""
+    return fieldpath.intersection(fields, _REVISION) if kind == "Deployment" else {}
+
+
+def door(kind: str, manager: str, subresource: str, changed: Tree) -> str:
+    """The subresource by which upstream makes a change."""
+    if subresource or manager != _MANAGER or kind != "Deployment":
+        return subresource
+    annotations = changed.get("f:metadata", {}).get("f:annotations", {})
+    alone = changed.keys() == {"f:metadata"} and changed["f:metadata"].keys() == {"f:annotations"}
+    return "status" if alone and annotations.keys() <= {SELF, *_REVISION["f:metadata"]["f:annotations"]} else ""
 
 
 def last_report(status: Any, least: str) -> str:

@@ -9,7 +9,7 @@ objects (`cluster.ownership`) and become entries only where an object leaves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -30,6 +30,8 @@ _MAX_UPDATERS = 10
 _ANCIENT = "ancient-changes"
 _BEFORE = "before-first-apply"
 _LONGEST_MANAGER = 128
+_KEPT_TEXT = 10_000
+"""Characters of a set that is kept parsed."""
 _STRIPPED: Tree = {
     "f:apiVersion": {},
     "f:kind": {},
@@ -95,7 +97,8 @@ def after_update(write: Write, live: Object | None, new: Object, given: Any = No
     others = _without(before, fieldpath.union(changed, removed))
     if not changed:
         return others
-    mine = write.owner("Update", changed, new)
+    door = makers.door(write.info.kind, write.manager, write.subresource, changed)
+    mine = replace(write, subresource=door).owner("Update", changed, new)
     former = next((owner for owner in others if owner.identity == mine.identity), None)
     if former is not None:
         mine = mine._replace(fields=_text(fieldpath.union(_tree(former.fields), changed)))
@@ -198,12 +201,14 @@ def _assumed(info: KindInfo, obj: Object) -> Owners:
     changed = fieldpath.difference(changed, _STRIPPED)
     made = str(obj["metadata"].get("creationTimestamp") or "")
     status = changed.pop("f:status", {}) if "status" in info.subresources else {}
+    beside = makers.reported_beside(kind, changed)
+    changed = fieldpath.difference(changed, beside)
     parts = makers.shares(kind, makers.of_object(kind, obj), changed)
     found = [Owner(manager, "Update", info.api_version, made, "", _text(fields)) for manager, fields in parts]
     reported = makers.reported(kind, obj, status)
     if reported and kind != "Namespace":
         time = makers.last_report(obj.get("status"), made)
-        fields = _text({"f:status": reported})
+        fields = _text({**beside, "f:status": reported})
         found.append(Owner(makers.of_status(kind), "Update", info.api_version, time, "status", fields))
     return _sorted(found)
 
@@ -305,7 +310,12 @@ def _text(fields: Tree) -> str:
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS).decode()
 
 
-@lru_cache(maxsize=256)
 def _tree(text: str) -> Tree:
+    tree: Tree = _kept_tree(text) if len(text) <= _KEPT_TEXT else orjson.loads(text)
+    return tree
+
+
+@lru_cache(maxsize=256)
+def _kept_tree(text: str) -> Tree:
     tree: Tree = orjson.loads(text)
     return tree

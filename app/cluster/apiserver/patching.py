@@ -96,10 +96,12 @@ def _check_decodes(
 def _changed(target: Target, current: Object, changes: Mapping[str, Any] | Sequence[Any], known: str) -> Object:
     if known == "json":
         if isinstance(changes, Mapping):
-            raise BadRequest("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+            problem = "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"
+            raise BadRequest(f"error decoding patch: {problem}")
         return patches.json_patch(current, changes)
     if not isinstance(changes, Mapping):
-        raise BadRequest("json: cannot unmarshal array into Go value of type map[string]interface {}")
+        problem = "json: cannot unmarshal array into Go value of type map[string]interface {}"
+        raise BadRequest(f"error decoding patch: {problem}" if known == "merge" else problem)
     if known == "merge":
         return dict(patches.merge(current, changes))
     return patches.strategic(current, changes, schema.patch_meta(target.info))

@@ -15,6 +15,7 @@ import orjson
 from app.apimachinery.errors import Expired
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
+from app.cluster import ownership
 from app.cluster.apiserver import list_options
 from app.cluster.store import WatchEvent
 
@@ -69,10 +70,8 @@ class Stream:
             if now:
                 lines.append(self.line("MODIFIED" if was else "ADDED", self.encode(event.object)))
             elif was and event.previous is not None:
-                last = {
-                    **event.previous,
-                    "metadata": {**event.previous["metadata"], **_version(event.revision)},
-                }
+                metadata = {**event.previous["metadata"], **_version(event.revision)}
+                last = ownership.like({**event.previous, "metadata": metadata}, event.previous)
                 lines.append(self.line("DELETED", self.encode(last)))
         return lines
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zlib
+from pathlib import Path
 
 import pytest
 
 from app.apimachinery import clock
 from app.apimachinery.errors import Invalid
+from app.cluster.apiserver import dispatch
 from app.cluster.cluster import Cluster
 from tests.cluster.apiserver.making import named, pod, workload
 from tests.kubeapi.asking import NOW, Server, loaded, request
@@ -73,8 +76,6 @@ def test_without_a_field_manager_the_user_agent_names_it():
     server = Server()
     asked = request("POST", MAPS, config_map(a="1"), "application/json", "application/json")
     asked.headers["user-agent"] = "curl/8.5.0"
-    from app.cluster.apiserver import dispatch
-
     assert list(entries(loaded(dispatch.handle(server, asked), 201))) == [("curl", "Update", "")]
 
 
@@ -216,8 +217,6 @@ def test_owners_survive_a_snapshot():
 
 
 def served(cluster, url):
-    from app.cluster.apiserver import dispatch
-
     return loaded(dispatch.handle(cluster, request("GET", url, None, "application/json", "")))
 
 
@@ -346,9 +345,32 @@ def test_a_usual_lab_s_snapshot_stays_small():
     assert len(zlib.compress(json.dumps(document, separators=(",", ":")).encode())) < 40_000
 
 
-def test_a_snapshot_without_owners_is_read():
-    document = json.loads(usual_lab().dump())
-    del document["store"]["owners"]
-    again = Cluster.restore(document)
-    shown = served(again, f"{DEPLOYMENTS}/web1")
-    assert ("kube-controller-manager", "Update", "status") in entries(shown)
+def test_a_snapshot_from_before_owners_were_kept_shows_whom_it_can():
+    kept = Path(__file__).parents[1] / "snapshots" / "format-1.json.gz"
+    again = Cluster.load(gzip.decompress(kept.read_bytes()))
+    shown = served(again, "/apis/apps/v1/namespaces/kube-system/deployments/coredns")
+    assert entries(shown).keys() == {("kubeadm", "Update", ""), ("kube-controller-manager", "Update", "status")}
+
+
+def test_the_watch_log_knows_who_owned_what():
+    cluster = Cluster.new(seed=7, now=NOW)
+    since = cluster.client.revision
+    cluster.client.create(config_map(a="1"), field_manager="one")
+    cluster.client.patch("cm", "cm", "default", {"data": {"b": "1"}}, "merge", field_manager="two")
+    cluster.client.delete("cm", "cm", "default")
+    cluster.client.create(config_map(a="2"), field_manager="three")
+
+    def seen(live):
+        asked = request("GET", MAPS, None, "application/json", "")
+        lines, _ = dispatch.watch(live, asked, since)
+        return [sorted(one[0] for one in entries(json.loads(line)["object"])) for line in lines]
+
+    assert seen(cluster) == [["one"], ["one", "two"], ["one", "two"], ["three"]]
+    again = Cluster.load(cluster.dump())
+    assert seen(again) == seen(cluster)
+    assert again.dump() == cluster.dump()
+
+
+def test_a_deployment_s_revision_is_written_with_its_status(settled):
+    owned = fields(served(settled, f"{DEPLOYMENTS}/web"), "kube-controller-manager", subresource="status")
+    assert owned["f:metadata"] == {"f:annotations": {".": {}, "f:deployment.kubernetes.io/revision": {}}}

@@ -8,10 +8,11 @@ import json
 import pytest
 
 from app.apimachinery import clock
+from app.cluster.apiserver import dispatch
 from app.cluster.cluster import Cluster
 from tests.cluster.apiserver.making import named, pod, workload
-from tests.cluster.apiserver.test_managed_fields import entries, fields, patched
-from tests.kubeapi.asking import NOW, Server, loaded
+from tests.cluster.apiserver.test_managed_fields import entries, fields, patched, served
+from tests.kubeapi.asking import NOW, Server, loaded, request
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -355,8 +356,6 @@ def test_a_controller_s_change_of_an_applied_field_is_the_controller_s():
     cluster.client.patch("rs", name, "default", body, "apply", field_manager="me", force=True)
     cluster.settle()
     assert cluster.client.get("rs", name, "default")["spec"]["replicas"] == 1
-    from tests.cluster.apiserver.test_managed_fields import served
-
     shown = served(cluster, f"/apis/apps/v1/namespaces/default/replicasets/{name}")
     assert ("me", "Apply", "") not in entries(shown)
     assert "f:replicas" in fields(shown, "kube-controller-manager")["f:spec"]
@@ -369,3 +368,27 @@ def test_every_workload_can_be_applied_twice(path):
     url = f"/apis/apps/v1/namespaces/default/{plural}/web"
     made = applied(server, url, workload(path), code=201)
     assert applied(server, url, workload(path)) == made
+
+
+def test_an_apply_that_creates_needs_the_right_to_create():
+    server = Server()
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["patch"]}]
+    server.client.create(named("rbac.authorization.k8s.io/v1", "ClusterRole", "patcher", rules=rules))
+    binding = named(
+        "rbac.authorization.k8s.io/v1",
+        "ClusterRoleBinding",
+        "patcher",
+        roleRef={"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "patcher"},
+        subjects=[{"kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io"}],
+    )
+    server.client.create(binding)
+
+    def as_jane():
+        asked = request("PATCH", f"{MAPS}/cm?fieldManager=jane", config_map(a="1"), "application/json", APPLY)
+        asked.headers["impersonate-user"] = "jane"
+        return dispatch.handle(server, asked)
+
+    refused = loaded(as_jane(), 403)
+    assert 'User "jane" cannot create resource "configmaps"' in refused["message"]
+    server.client.create(config_map())
+    assert loaded(as_jane())["data"] == {"a": "1"}
