@@ -70,6 +70,13 @@ def test_reads_never_write(lab, kubectl):
     assert service.revision(lab_id) == before
 
 
+def test_a_node_is_drained_while_the_labs_own_clock_goes_on(kubectl):
+    drained = kubectl.run("drain node01 node02 --ignore-daemonsets --force --grace-period=1").splitlines()
+    assert [line for line in drained if line.endswith("drained")] == ["node/node01 drained", "node/node02 drained"]
+    assert kubectl.run("get pods -o name") == ""
+    assert kubectl.run("uncordon node01 node02") == "node/node01 uncordoned\nnode/node02 uncordoned\n"
+
+
 def test_an_unknown_secret_opens_nothing(lab, tmp_path):
     kubectl = Kubectl(tmp_path, lab[3][:-3] + "xyz")
     assert "Unauthorized" in kubectl.run("get pods", code=1) or "logged in" in kubectl.run("get pods", code=1)
