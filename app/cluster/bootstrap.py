@@ -18,6 +18,7 @@ from app.apimachinery.meta import Object
 from app.apis import defaults, scheme
 from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy, bootstrap_rbac, service_endpoints
 from app.cluster import controller_utils as utils
+from app.cluster.admission import service_account
 from app.cluster.client import Client
 from app.cluster.controllers import endpoint, endpointslice, root_ca
 from app.cluster.heartbeats import NODE_LEASES
@@ -172,7 +173,7 @@ def _kube_proxy(store: Store, memory: dict[str, Any], nodes: Sequence[Object]) -
     daemonset = _put(store, wanted)
     for node in nodes:
         pod = bootstrap_addons.daemon_pod(daemonset, meta.name_of(node))
-        _run(store, memory, _named(store, pod), node)
+        _run(store, memory, _named(store, _with_token(store, pod)), node)
 
 
 def _coredns(store: Store, memory: dict[str, Any], nodes: Sequence[Object]) -> None:
@@ -184,7 +185,14 @@ def _coredns(store: Store, memory: dict[str, Any], nodes: Sequence[Object]) -> N
     replicaset = _put(store, bootstrap_addons.replicaset_of(deployment, replicas))
     for _ in range(replicas):
         pod = utils.pod_from_template(replicaset, replicaset["spec"]["template"])
-        _run(store, memory, _named(store, bootstrap_addons.admitted(pod)), nodes[0])
+        _run(store, memory, _named(store, _with_token(store, bootstrap_addons.admitted(pod))), nodes[0])
+
+
+def _with_token(store: Store, pod: Object) -> Object:
+    """The pod with the volume of its account's token."""
+    whole: Object = meta.copied(pod)
+    service_account.mount_token(whole["spec"], store.suffix())
+    return whole
 
 
 def _named(store: Store, pod: Object) -> Object:

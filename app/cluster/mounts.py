@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from app.apimachinery import meta
@@ -19,9 +19,8 @@ from app.cluster.client import Client
 
 _KINDS = {"configMap": ("configmaps", "configmap", "name"), "secret": ("secrets", "secret", "secretName")}
 _CLAIM = ("persistentVolumeClaim", "persistentvolumeclaims", "claimName")
-_MOUNTED = (*((kind, plural, name) for kind, (plural, _, name) in _KINDS.items()), _CLAIM)
 
-RESOURCES = frozenset(plural for _, plural, _ in _MOUNTED)
+RESOURCES = frozenset({*(plural for plural, _, _ in _KINDS.values()), _CLAIM[1]})
 """What volumes are made from, by resource."""
 
 
@@ -30,14 +29,22 @@ def mount_problem(client: Client, pod: Object) -> tuple[str, str] | None:
     for volume in pod["spec"].get("volumes") or []:
         if problem := _claim_problem(client, pod, volume):
             return volume["name"], problem
-        for source_kind, (resource, noun, name_field) in _KINDS.items():
-            source = volume.get(source_kind)
-            if not source:
-                continue
-            problem = _source_problem(client, pod, source, resource, noun, str(source.get(name_field)))
+        for source_kind, name, source in _sources(volume):
+            resource, noun, _ = _KINDS[source_kind]
+            problem = _source_problem(client, pod, source, resource, noun, name)
             if problem:
                 return volume["name"], f'MountVolume.SetUp failed for volume "{volume["name"]}" : {problem}'
     return None
+
+
+def _sources(volume: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """(kind, name, source) of each ConfigMap and Secret that a volume is made from."""
+    for kind, (_, _, name_field) in _KINDS.items():
+        if volume.get(kind):
+            yield kind, str(volume[kind].get(name_field)), volume[kind]
+        for projection in (volume.get("projected") or {}).get("sources") or []:
+            if projection.get(kind):
+                yield kind, str(projection[kind].get("name")), projection[kind]
 
 
 def _claim_problem(client: Client, pod: Object, volume: Object) -> str | None:
@@ -78,9 +85,10 @@ def _source_problem(
 def mounted(pod: Object, resource: str, name: str) -> bool:
     """Whether the pod uses this ConfigMap, Secret or claim in a volume or in a container's environment."""
     for volume in pod["spec"].get("volumes") or []:
-        for source_kind, plural, name_field in _MOUNTED:
-            if plural == resource and (volume.get(source_kind) or {}).get(name_field) == name:
-                return True
+        if resource == _CLAIM[1] and (volume.get(_CLAIM[0]) or {}).get(_CLAIM[2]) == name:
+            return True
+        if any(_KINDS[kind][0] == resource and used == name for kind, used, _ in _sources(volume)):
+            return True
     for container in pod["spec"].get("containers") or []:
         for variable in container.get("env") or []:
             source = variable.get("valueFrom") or {}

@@ -94,6 +94,11 @@ class Store:
         """Letters for a generated name (k8s.io/apimachinery/pkg/util/rand: String)."""
         return "".join(_SUFFIX_ALPHABET[byte % len(_SUFFIX_ALPHABET)] for byte in self._draw()[:length])
 
+    def suffix(self, length: int = 5) -> str:
+        """Letters that no other object gets, without drawing: they go with the next uid."""
+        digest = self.key(f"suffix/{self._draws}")
+        return "".join(_SUFFIX_ALPHABET[byte % len(_SUFFIX_ALPHABET)] for byte in digest[:length])
+
     def key(self, purpose: str) -> bytes:
         """A key of this cluster's own for a purpose: nothing is drawn, so that asking for it changes nothing."""
         return hashlib.sha256(f"{self._seed}/key/{purpose}".encode()).digest()

@@ -19,6 +19,7 @@ def test_files_stand_where_the_volume_is_mounted() -> None:
         ]
     }
     given = pod(
+        automountServiceAccountToken=False,
         container=container,
         volumes=[
             {"name": "all", "configMap": {"name": "c"}},

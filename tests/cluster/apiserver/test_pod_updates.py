@@ -32,7 +32,7 @@ def refusal(old: dict, **changes) -> str:
 
 def test_a_refused_change_shows_the_difference_of_the_servers_own_structures():
     assert refusal(pod(nodeSelector={"a": "b"}), nodeSelector={"a": "b", "c": "d"}).partition("\n")[2] == (
-        '@@ -40,7 +40,8 @@\n  "ActiveDeadlineSeconds": null,\n  "DNSPolicy": "ClusterFirst",\n  "NodeSelector": {\n'
+        '@@ -138,7 +138,8 @@\n  "ActiveDeadlineSeconds": null,\n  "DNSPolicy": "ClusterFirst",\n  "NodeSelector": {\n'
         '-  "a": "b"\n+  "a": "b",\n+  "c": "d"\n  },\n  "ServiceAccountName": "default",\n'
         '  "AutomountServiceAccountToken": null,\n'
     )
