@@ -138,6 +138,9 @@ def invalid_object(group_kind: str, name: str, errors: Iterable[FieldError]) -> 
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_UNDERSCORED_LABEL = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORED = rf"{_UNDERSCORED_LABEL}(\.{_UNDERSCORED_LABEL})*"
+_HEADER = r"[-A-Za-z0-9]+"
 _WILDCARD = rf"\*\.{_SUBDOMAIN}"
 _HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _QUALIFIED = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -148,6 +151,10 @@ _PERCENT = r"[0-9]+%"
 
 _SUBDOMAIN_TEXT = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    "and must start and end with an alphanumeric character"
+)
+_UNDERSCORED_TEXT = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', "
     "and must start and end with an alphanumeric character"
 )
 _WILDCARD_TEXT = (
@@ -202,6 +209,22 @@ def dns1123_subdomain(value: str) -> list[str]:
     if not _matches(_SUBDOMAIN, value):
         wrong.append(_pattern(_SUBDOMAIN_TEXT, _SUBDOMAIN, "example.com"))
     return wrong
+
+
+def dns1123_subdomain_with_underscore(value: str) -> list[str]:
+    """A search path of DNS (IsDNS1123SubdomainWithUnderscore)."""
+    wrong = _too_long(value, 253)
+    if not _matches(_UNDERSCORED, value):
+        wrong.append(_pattern(_UNDERSCORED_TEXT, _UNDERSCORED, "example.com"))
+    return wrong
+
+
+def http_header_name(value: str) -> list[str]:
+    """A header's name (IsHTTPHeaderName)."""
+    if _matches(_HEADER, value):
+        return []
+    text = "a valid HTTP header must consist of alphanumeric characters or '-'"
+    return [_pattern(text, _HEADER, "X-Header-Name")]
 
 
 def wildcard_subdomain(value: str) -> list[str]:

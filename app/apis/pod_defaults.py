@@ -143,9 +143,18 @@ def _volume(volume: Object) -> None:
             volume[source].setdefault("defaultMode", _FILE_MODE)
     if volume.get("hostPath") is not None:
         volume["hostPath"].setdefault("type", "")
+    _downward(volume.get("downwardAPI"))
     for projection in (volume.get("projected") or {}).get("sources") or []:
+        _downward(projection.get("downwardAPI"))
         if projection.get("serviceAccountToken") is not None:
             projection["serviceAccountToken"].setdefault("expirationSeconds", _TOKEN_SECONDS)
     claim = ((volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}).get("spec")
     if claim is not None:
         claim.setdefault("volumeMode", "Filesystem")
+
+
+def _downward(source: Object | None) -> None:
+    """SetDefaults_ObjectFieldSelector."""
+    for item in (source or {}).get("items") or []:
+        if item.get("fieldRef") is not None:
+            _unset(item["fieldRef"], "apiVersion", "v1")

@@ -5,20 +5,21 @@ from __future__ import annotations
 from app.apimachinery import validation
 from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
-from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, not_found, required
-from app.cluster.apiserver.validation import probes, resources
+from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, not_found, not_supported, required
+from app.cluster.apiserver.validation import environment, probes, resources, security
 from app.cluster.apiserver.validation.taints import unsupported
 
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _MESSAGE_POLICIES = ("FallbackToLogsOnError", "File")
-_SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "fileKeyRef", "secretKeyRef")
+_PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 _SIDECAR_TEXT = "may not be set for init containers without restartPolicy=Always"
 
 
 def validate(spec: Object, field: str) -> list[FieldError]:
     """All containers of a pod's spec; names are unique over containers and init containers."""
     mounted = {volume.get("name") for volume in spec.get("volumes") or []}
+    grace = spec.get("terminationGracePeriodSeconds")
     regular, initial = spec.get("containers") or [], spec.get("initContainers") or []
     errors: list[FieldError] = []
     if not regular:
@@ -28,14 +29,14 @@ def validate(spec: Object, field: str) -> list[FieldError]:
     for index, container in enumerate(regular):
         here = f"{field}.containers[{index}]"
         errors += common(container, here, mounted) + _name_once(container, here, names)
-        errors += probes.of_container(container, here)
+        errors += probes.of_container(container, here, grace)
     errors += _host_ports(regular, f"{field}.containers")
     if spec.get("hostNetwork"):
         errors += _host_network(regular, f"{field}.containers")
     for index, container in enumerate(initial):
         here = f"{field}.initContainers[{index}]"
         errors += common(container, here, mounted) + _name_once(container, here, names)
-        errors += _init_container(container, here)
+        errors += _init_container(container, here, grace)
     return errors
 
 
@@ -47,11 +48,11 @@ def _name_once(container: Object, here: str, names: set[str]) -> list[FieldError
     return []
 
 
-def _init_container(container: Object, here: str) -> list[FieldError]:
+def _init_container(container: Object, here: str, grace: int | None) -> list[FieldError]:
     """validateInitContainers: probes and hooks are for those that go on running."""
     policy = container.get("restartPolicy")
     if policy == "Always":
-        return probes.of_container(container, here)
+        return probes.of_container(container, here, grace)
     return [
         forbidden(f"{here}.{name}", _SIDECAR_TEXT)
         for name in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
@@ -73,11 +74,13 @@ def common(container: Object, here: str, mounted: set[str | None]) -> list[Field
     if policy and policy not in _MESSAGE_POLICIES:
         errors.append(unsupported(f"{here}.terminationMessagePolicy", policy, _MESSAGE_POLICIES))
     errors += _ports(container.get("ports") or [], f"{here}.ports")
-    errors += _environment(container.get("env") or [], f"{here}.env")
+    errors += environment.variables(container.get("env") or [], f"{here}.env")
+    errors += environment.all_from(container.get("envFrom") or [], f"{here}.envFrom")
     errors += _mounts(container.get("volumeMounts") or [], f"{here}.volumeMounts", mounted)
     pull = container.get("imagePullPolicy") or ""
     if pull not in _PULL_POLICIES:
         errors.append(unsupported(f"{here}.imagePullPolicy", pull, _PULL_POLICIES))
+    errors += security.of_container(container.get("securityContext"), f"{here}.securityContext")
     return errors + resources.requirements(container.get("resources") or {}, f"{here}.resources")
 
 
@@ -138,41 +141,6 @@ def _host_network(containers: list[Object], field: str) -> list[FieldError]:
     ]
 
 
-def _environment(variables: list[Object], field: str) -> list[FieldError]:
-    """ValidateEnv."""
-    errors: list[FieldError] = []
-    for index, variable in enumerate(variables):
-        here = f"{field}[{index}]"
-        name = variable.get("name") or ""
-        if not name:
-            errors.append(required(f"{here}.name"))
-        else:
-            errors += [invalid(f"{here}.name", name, text) for text in validation.env_var_name(name)]
-        if variable.get("valueFrom") is not None:
-            errors += _value_from(variable, f"{here}.valueFrom")
-    return errors
-
-
-def _value_from(variable: Object, field: str) -> list[FieldError]:
-    source = variable["valueFrom"]
-    given = [name for name in _SOURCES if source.get(name) is not None]
-    if not given:
-        detail = (
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
-        )
-        return [invalid(field, "", detail)]
-    if variable.get("value"):
-        return [invalid(field, "", "may not be specified when `value` is not empty")]
-    if len(given) > 1:
-        return [invalid(field, "", "may not have more than one field specified at a time")]
-    reference, here = source[given[0]], f"{field}.{given[0]}"
-    if given[0] in {"configMapKeyRef", "secretKeyRef"} and not reference.get("key"):
-        return [required(f"{here}.key")]
-    if given[0] == "fieldRef" and not reference.get("fieldPath"):
-        return [required(f"{here}.fieldPath")]
-    return []
-
-
 def _mounts(mounts: list[Object], field: str, mounted: set[str | None]) -> list[FieldError]:
     """ValidateVolumeMounts."""
     errors: list[FieldError] = []
@@ -189,9 +157,13 @@ def _mounts(mounts: list[Object], field: str, mounted: set[str | None]) -> list[
         elif path in paths:
             errors.append(invalid(f"{here}.mountPath", path, "must be unique"))
         paths.add(path)
-        sub_path = mount.get("subPath") or ""
-        if sub_path.startswith("/"):
-            errors.append(invalid(f"{here}.subPath", sub_path, "must be a relative path"))
-        elif ".." in sub_path.split("/"):
-            errors.append(invalid(f"{here}.subPath", sub_path, "must not contain '..'"))
+        sub_path, expression = mount.get("subPath") or "", mount.get("subPathExpr") or ""
+        errors += environment.local_path(sub_path, f"{here}.subPath")
+        if sub_path and expression:
+            detail = "subPathExpr and subPath are mutually exclusive"
+            errors.append(invalid(f"{here}.subPathExpr", expression, detail))
+        errors += environment.local_path(expression, f"{here}.subPathExpr")
+        propagation = mount.get("mountPropagation")
+        if propagation is not None and propagation not in _PROPAGATIONS:
+            errors.append(not_supported(f"{here}.mountPropagation", propagation, _PROPAGATIONS))
     return errors

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from app.apimachinery import quantity, validation
 from app.apimachinery.meta import Object, annotations_of
 from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, required
-from app.cluster.apiserver.validation import containers, pod_affinity, taints, topology_spread, volumes
+from app.cluster.apiserver.validation import (
+    containers,
+    pod_affinity,
+    pod_network,
+    resources,
+    security,
+    taints,
+    topology_spread,
+    volumes,
+)
 
 _MIRROR = "kubernetes.io/config.mirror"
 _INT32_MAX = 2**31 - 1
@@ -52,7 +61,13 @@ def validate_spec(spec: Object, field: str) -> list[FieldError]:
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline <= _INT32_MAX:
         errors.append(invalid(f"{field}.activeDeadlineSeconds", deadline, in_range(1, _INT32_MAX)))
+    errors += security.of_pod(spec, f"{field}.securityContext") + security.shared_processes(spec, field)
+    errors += pod_network.dns(spec, f"{field}.dnsConfig")
+    errors += pod_network.readiness_gates(spec.get("readinessGates") or [], f"{field}.readinessGates")
     errors += taints.tolerations(spec.get("tolerations") or [], f"{field}.tolerations")
+    errors += pod_network.host_aliases(spec.get("hostAliases") or [], f"{field}.hostAliases")
+    if spec.get("overhead") is not None:
+        errors += resources.requirements({"limits": spec["overhead"]}, f"{field}.overhead")
     return errors
 
 

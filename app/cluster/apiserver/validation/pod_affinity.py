@@ -68,9 +68,23 @@ def _term(term: Object, field: str) -> list[FieldError]:
             errors += selectors.label_selector(term[name], f"{field}.{name}")
     for namespace in term.get("namespaces") or []:
         errors += [invalid(f"{field}.namespace", namespace, text) for text in validation.dns1123_label(namespace)]
+    errors += _label_keys(term, field)
     key = term.get("topologyKey") or ""
     if not key:
         advice = Message(N_("Add a line such as “topologyKey: kubernetes.io/hostname”."))
         errors.append(required(f"{field}.topologyKey", "can not be empty", advice))
     errors += [invalid(f"{field}.topologyKey", key, text) for text in validation.qualified_name(key)]
+    return errors
+
+
+def _label_keys(term: Object, field: str) -> list[FieldError]:
+    """validateMatchLabelKeysAndMismatchLabelKeys: no key is in both lists."""
+    selector, errors = term.get("labelSelector"), []
+    listed = {name: term.get(name) or [] for name in ("matchLabelKeys", "mismatchLabelKeys")}
+    for name, keys in listed.items():
+        errors += selectors.label_keys(keys, selector, f"{field}.{name}")
+    for index, key in enumerate(listed["matchLabelKeys"]):
+        if key in listed["mismatchLabelKeys"]:
+            detail = "exists in both matchLabelKeys and mismatchLabelKeys"
+            errors.append(invalid(f"{field}.matchLabelKeys[{index}]", key, detail))
     return errors

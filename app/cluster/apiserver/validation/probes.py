@@ -14,12 +14,17 @@ _PROBE_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _HOOK_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
 
 
-def of_container(container: Object, field: str) -> list[FieldError]:
-    """A container's three probes and its hooks."""
+def of_container(container: Object, field: str, grace: int | None = None) -> list[FieldError]:
+    """A container's three probes and its hooks; a hook sleeps no longer than the pod's grace."""
     errors: list[FieldError] = []
     for name, hook in sorted((container.get("lifecycle") or {}).items()):
         if isinstance(hook, dict):
-            errors += _handler(hook, f"{field}.lifecycle.{name}", _HOOK_HANDLERS)
+            here = f"{field}.lifecycle.{name}"
+            errors += _handler(hook, here, _HOOK_HANDLERS)
+            seconds = (hook.get("sleep") or {}).get("seconds") or 0
+            if grace is not None and not 0 <= seconds <= max(grace, 0):
+                detail = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+                errors.append(invalid(f"{here}.sleep", seconds, detail))
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         probe = container.get(name)
         if probe is not None:
@@ -67,6 +72,9 @@ def _http_get(action: Object, field: str) -> list[FieldError]:
     scheme = action.get("scheme") or ""
     if scheme not in {"HTTP", "HTTPS"}:
         errors.append(not_supported(f"{field}.scheme", scheme, ("HTTP", "HTTPS")))
+    for header in action.get("httpHeaders") or []:
+        name = header.get("name") or ""
+        errors += [invalid(f"{field}.httpHeaders", name, text) for text in validation.http_header_name(name)]
     return errors
 
 

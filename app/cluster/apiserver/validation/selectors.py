@@ -24,6 +24,25 @@ def label_selector(selector: Object, field: str) -> list[FieldError]:
     return errors
 
 
+def label_keys(keys: list[str], selector: Object | None, field: str) -> list[FieldError]:
+    """Keys whose values come from the pod itself (validateLabelKeys)."""
+    if not keys:
+        return []
+    if selector is None:
+        return [forbidden(field, "must not be specified when labelSelector is not set")]
+    return [
+        invalid(f"{field}[{index}]", key, text)
+        for index, key in enumerate(keys)
+        for text in validation.qualified_name(key)
+    ]
+
+
+def selected_keys(selector: Object | None) -> set[str]:
+    """The keys that a label selector names."""
+    given = selector or {}
+    return {*(given.get("matchLabels") or {}), *(term.get("key") for term in given.get("matchExpressions") or [])}
+
+
 def _key(term: Object) -> list[str]:
     return validation.qualified_name(str(term.get("key") or ""))
 
