@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 Instant = int
 Micros = int
 
+MILLISECOND: Micros = 1000
 SECOND: Micros = 1_000_000
 MINUTE: Micros = 60 * SECOND
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
