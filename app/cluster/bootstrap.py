@@ -16,13 +16,14 @@ from app.apimachinery import meta
 from app.apimachinery.clock import MINUTE, Micros
 from app.apimachinery.meta import Object
 from app.apis import defaults, scheme
-from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy, bootstrap_rbac, service_endpoints
+from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy, bootstrap_rbac, kubeadm, service_endpoints
 from app.cluster import controller_utils as utils
 from app.cluster.admission import service_account
 from app.cluster.client import Client
 from app.cluster.controllers import endpoint, endpointslice, root_ca
 from app.cluster.heartbeats import NODE_LEASES
-from app.cluster.nodes import pod_status, service
+from app.cluster.nodes import base_files, machine, pod_status, service, static_pods
+from app.cluster.nodes.filesystem import FileSystem
 from app.cluster.store import Store
 
 DEFAULT = "kubeadm-3"
@@ -54,9 +55,8 @@ def build(store: Store, template: str) -> dict[str, Any]:
         _put(store, service.lease(node, clocks.rfc3339_micro(store.clock.now())))
     for lease in bootstrap_addons.leases(nodes[0], clocks.rfc3339_micro(store.clock.now())):
         _put(store, lease)
-    for pod in bootstrap_addons.static_pods(nodes[0]):
-        memory["static"][meta.key_of(pod)] = pod
-        _run(store, memory, pod, nodes[0])
+    memory["machines"] = {meta.name_of(node): machine.facts(node, control_plane=node is nodes[0]) for node in nodes}
+    _static_pods(store, memory, nodes[0])
     for obj in bootstrap_addons.plain_objects():
         _put(store, obj)
     _kube_proxy(store, memory, nodes)
@@ -100,11 +100,25 @@ def _put(store: Store, obj: Object) -> Object:
     return store.create(info.plural, {**complete, "metadata": {**complete["metadata"]}})
 
 
+def _static_pods(store: Store, memory: dict[str, Any], node: Object) -> None:
+    """The control plane's pods, from the manifests on its machine."""
+    name, address = meta.name_of(node), bootstrap_nodes.address_of(node)
+    made = clocks.parse(node["metadata"]["creationTimestamp"])
+    now = store.clock.now()
+    files = FileSystem(base_files.of(name, address, address, made, control_plane=True), {}, now)
+    memory["static"][name] = {}
+    for component in kubeadm.COMPONENTS:
+        path = f"{kubeadm.MANIFESTS}/{component}.yaml"
+        entry = static_pods.entry_of(name, files, path, files.read(path), now)
+        memory["static"][name][path] = entry
+        _run(store, memory, static_pods.mirror_for(static_pods.pod_of(name, files, path, entry), node), node)
+
+
 def _run(store: Store, memory: dict[str, Any], pod: Object, node: Object) -> Object:
     """Put a pod that has been running since the cluster was made, with the kubelet's record of it."""
     name = meta.name_of(node)
     stored = _put(store, {**pod, "spec": {**pod["spec"], "nodeName": name}})
-    uid = stored["metadata"]["uid"]
+    uid = utils.runtime_uid(stored)
     host_ip = bootstrap_nodes.address_of(node)
     address = host_ip
     if not stored["spec"].get("hostNetwork"):

@@ -16,6 +16,7 @@ from app.apimachinery.clock import MINUTE, Instant, Micros, SimulatedClock
 from app.apimachinery.errors import Expired
 from app.apimachinery.meta import Object
 from app.cluster import bootstrap, bootstrap_rbac, kube_scheduler, migrations
+from app.cluster import controller_utils as utils
 from app.cluster.client import Client
 from app.cluster.controller_manager import CONTROLLERS
 from app.cluster.controllers import event_series
@@ -24,8 +25,9 @@ from app.cluster.heartbeats import Heartbeats
 from app.cluster.logs import LogBook
 from app.cluster.loops import Context, Loop
 from app.cluster.migrations import FORMAT, FormatError
-from app.cluster.nodes import service
+from app.cluster.nodes import machine
 from app.cluster.nodes.kubelet import Kubelets
+from app.cluster.nodes.machine import Machine
 from app.cluster.store import Store, WatchEvent
 from app.cluster.timers import Timers
 
@@ -92,6 +94,7 @@ class Cluster:
         for obj in objects:
             if obj.get("kind") == "Node":
                 bootstrap.add_node(cluster._inside, store, obj)
+                machine.ensure(cluster._context(cluster._kubelets))
             else:
                 cluster.client.create(obj, field_manager="kubectl-create")
         return cluster
@@ -218,24 +221,34 @@ class Cluster:
         """What a pod's container printed; its first container where none is named. NotFound for an unknown pod."""
         found = self.client.get("pods", pod, namespace)
         name = container or found["spec"]["containers"][0]["name"]
-        return self._logs.read(found["metadata"]["uid"], name, previous=previous)
+        return self._logs.read(utils.runtime_uid(found), name, previous=previous)
+
+    def machine(self, name: str) -> Machine:
+        """The machine of that name: its files, its services, its journal. KeyError where there is none."""
+        context = self._context(self._kubelets)
+        machine.ensure(context)
+        return machine.of(context, name)
 
     def remove_static_pod(self, name: str, namespace: str = "kube-system") -> None:
-        """Take a static pod's manifest from its node (as moving the file away does): its containers stop.
+        """Take a static pod's manifest from its machine.
 
         Raises:
-            KeyError: no node has a static pod of that name.
+            KeyError: no machine has a static pod of that name.
         """
-        del self._memory[Kubelets.NAME]["static"][f"{namespace}/{name}"]
-        self.client.delete("pods", name, namespace)
+        for host, entries in (self._memory[Kubelets.NAME].get("static") or {}).items():
+            for path, entry in entries.items():
+                if entry["key"] == f"{namespace}/{name}":
+                    self.machine(host).files.remove(path)
+                    return
+        raise KeyError(name)
 
     def stop_kubelet(self, node: str) -> None:
-        """Stop the node's kubelet: it no longer reports, and nothing happens to its pods. NotFound."""
-        service.stop(self._context(self._kubelets), node, self._heartbeats)
+        """`systemctl stop kubelet` on the node's machine: it no longer reports, and its pods stay as they are."""
+        self.machine(node).systemd.stop(machine.KUBELET)
 
     def start_kubelet(self, node: str) -> None:
-        """Start the node's kubelet again."""
-        service.start(self._context(self._kubelets), node)
+        """`systemctl start kubelet` on the node's machine."""
+        self.machine(node).systemd.start(machine.KUBELET)
 
     def _events_memory(self) -> dict[str, Any]:
         return self._memory.setdefault(event_series.NAME, {})

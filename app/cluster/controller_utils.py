@@ -268,3 +268,8 @@ def int_or_percent(value: int | str | None, total: int, *, round_up: bool) -> in
         return int(value)
     share = int(value[:-1]) * total
     return -(-share // 100) if round_up else share // 100
+
+
+def runtime_uid(pod: Object) -> str:
+    """How a kubelet and its runtime know the pod: a mirror stands for the static pod that its annotation names."""
+    return str(meta.annotations_of(pod).get("kubernetes.io/config.mirror") or pod["metadata"]["uid"])

@@ -15,8 +15,8 @@ from app.apimachinery import clock, meta
 from app.apimachinery.clock import SECOND, Micros
 from app.apimachinery.errors import AlreadyExists, Conflict, NotFound
 from app.apimachinery.meta import Object
+from app.cluster import controller_utils as utils
 from app.cluster import heartbeats, logs, mounts, rbac, scheduler_attempts, scheduler_options, scheduler_process
-from app.cluster.client import Client
 from app.cluster.loops import Context
 from app.cluster.processes import QUICK, Launch, Run
 
@@ -25,7 +25,6 @@ WATCHES = scheduler_process.WATCHES | {"clusterroles", "clusterrolebindings", "r
 LEASE_DURATION: Micros = 15 * SECOND
 """How long a dead holder keeps its lease (leaderElection.leaseDuration)."""
 USER = "system:kube-scheduler"
-_KUBECONFIG_ON_CONTROL_PLANE = "/etc/kubernetes/scheduler.conf"
 _NEEDED = (
     ("list", "nodes", ""),
     ("watch", "nodes", ""),
@@ -54,9 +53,9 @@ _LISTED_BY = {
 def start_program(launch: Launch) -> Run:
     """The program as a kubelet starts it: it runs, or dies of its flags or configuration (app.NewSchedulerCommand)."""
     try:
-        options = _options(launch.client, launch.pod, launch.container, launch.argv, launch.files)
+        options = _options(launch.argv, launch.files, str(launch.container.get("image") or ""))
     except scheduler_options.OptionsError as error:
-        line = logs.klog(launch.now, "run.go:72", f'"command failed" err="{_quoted(str(error))}"', "E")
+        line = logs.klog(launch.now, "run.go:72", f'"command failed" err="{logs.escaped(str(error))}"', "E")
         return Run(runs=QUICK, code=1, lines=(line,))
     lines = (
         logs.klog(launch.now, "serving.go:386", "Generated self-signed cert in-memory"),
@@ -66,31 +65,12 @@ def start_program(launch: Launch) -> Run:
     return Run(lines=lines, ports=(), https=(options.secure_port,))
 
 
-def _options(
-    client: Client, pod: Object, container: Mapping[str, Any], argv: Sequence[str], files: Mapping[str, str]
-) -> scheduler_options.Options:
+def _options(argv: Sequence[str], files: Mapping[str, str], image: str) -> scheduler_options.Options:
     """What the process goes on with. Raises OptionsError for what it dies of."""
-    options = scheduler_options.read(argv, files, str(container.get("image") or ""))
-    if options.kubeconfig and not _host_file(client, pod, container, options.kubeconfig):
+    options = scheduler_options.read(argv, files, image)
+    if options.kubeconfig and options.kubeconfig not in files:
         raise scheduler_options.OptionsError(f"stat {options.kubeconfig}: no such file or directory")
     return options
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def _host_file(client: Client, pod: Object, container: Mapping[str, Any], path: str) -> bool:
-    """Whether the container sees the control plane's own kubeconfig at that path."""
-    node = client.find("nodes", str(pod["spec"].get("nodeName")))
-    if node is None or "node-role.kubernetes.io/control-plane" not in meta.labels_of(node):
-        return False
-    volumes = {v["name"]: (v.get("hostPath") or {}).get("path") for v in pod["spec"].get("volumes") or []}
-    for mount in container.get("volumeMounts") or []:
-        source, at = volumes.get(mount["name"]), str(mount["mountPath"])
-        if source and path.startswith(at) and source + path.removeprefix(at) == _KUBECONFIG_ON_CONTROL_PLANE:
-            return True
-    return False
 
 
 def runs_scheduler(container: Mapping[str, Any]) -> bool:
@@ -154,6 +134,13 @@ def names(state: Mapping[str, Any]) -> tuple[set[str], set[str]]:
     return served, {name for process in processes if process["leading"] for name in process["names"]}
 
 
+def _may_see(pod: Object, container: Mapping[str, Any], files: Mapping[str, str], path: str) -> bool:
+    """Whether the container may have a file there: a given one, or one of its machine."""
+    on_host = {volume["name"] for volume in pod["spec"].get("volumes") or [] if volume.get("hostPath")}
+    places = [str(m["mountPath"]).rstrip("/") for m in container.get("volumeMounts") or [] if m["name"] in on_host]
+    return path in files or any(path == place or path.startswith(f"{place}/") for place in places)
+
+
 def _ordered(state: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The processes, longest running first."""
     return sorted(state["processes"].values(), key=lambda process: (process["since"], process["id"]))
@@ -179,7 +166,9 @@ def _follow(context: Context) -> None:
 def _begin(context: Context, pod: Object, container: Mapping[str, Any], identity: str) -> None:
     files = mounts.files_of(context.client, pod, container)
     try:
-        options = _options(context.client, pod, container, _argv(container), files)
+        options = scheduler_options.read(_argv(container), files, str(container.get("image") or ""))
+        if options.kubeconfig and not _may_see(pod, container, files, options.kubeconfig):
+            return
     except scheduler_options.OptionsError:
         # The process is about to die of it.
         return
@@ -187,7 +176,7 @@ def _begin(context: Context, pod: Object, container: Mapping[str, Any], identity
     user = USER if options.kubeconfig else rbac.service_account(meta.namespace_of(pod), account)
     context.state["processes"][identity] = {
         "id": identity,
-        "uid": pod["metadata"]["uid"],
+        "uid": utils.runtime_uid(pod),
         "pod": meta.key_of(pod),
         "container": container["name"],
         "host": str(pod["spec"].get("nodeName")) if pod["spec"].get("hostNetwork") else meta.name_of(pod),
@@ -234,7 +223,7 @@ def _authorize(context: Context, process: dict[str, Any]) -> None:
                 context,
                 process,
                 "reflector.go:204",
-                f'"Failed to watch" err="{_quoted(problem)}" logger="UnhandledError" '
+                f'"Failed to watch" err="{logs.escaped(problem)}" logger="UnhandledError" '
                 f'reflector="k8s.io/client-go/informers/factory.go:160" type="{kind}"',
                 "E",
             )

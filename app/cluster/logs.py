@@ -14,10 +14,15 @@ LINE_LIMIT = 2000
 """Characters kept of one line."""
 
 
-def klog(now: Instant, where: str, message: str, severity: str = "I") -> str:
+def klog(now: Instant, where: str, message: str, severity: str = "I", pid: int = 1) -> str:
     """A line in the form of Kubernetes' own components (k8s.io/klog: `I0102 15:04:05.000000       1 file.go:1] …`)."""
     moment = datetime.fromtimestamp(now // SECOND, UTC)
-    return f"{severity}{moment:%m%d %H:%M:%S}.{now % SECOND:06d}       1 {where}] {message}"
+    return f"{severity}{moment:%m%d %H:%M:%S}.{now % SECOND:06d} {pid:7d} {where}] {message}"
+
+
+def escaped(text: str) -> str:
+    """A text as klog writes it between quotes."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 class LogBook:

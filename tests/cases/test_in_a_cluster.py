@@ -102,6 +102,19 @@ def _stays_where_it_is(case):
     assert "didn't match Pod's node affinity/selector" in events(cluster, "pg")[-1][1]
 
 
+def _static_pod_stays(case):
+    """The node has the taint from the start, and its machine a folder for manifests."""
+    cluster = cluster_of(case)
+    path, expected = "/etc/kubernetes/manifests/proxy.yaml", case["expected"]
+    cluster.machine("w1").files.write(path, case["input"])
+    cluster.advance_to(cluster.now + MINUTE)
+    assert phase(cluster, expected["mirror_pod"], SYSTEM) == expected["outcome"]
+    spec = cluster.client.get("pods", expected["mirror_pod"], SYSTEM)["spec"]
+    assert all(toleration in spec["tolerations"] for toleration in expected["tolerations_added"])
+    reasons = [reason for reason, _ in events(cluster, expected["mirror_pod"])]
+    assert ("Scheduled" in reasons) == expected["scheduler_involved"]
+
+
 def _mirror_comes_back(case):
     """The case's node is the lab's control plane."""
     cluster = fresh()
@@ -198,12 +211,13 @@ SHOWN = {
     "PC11": _churns,
     "PC16": _stays_where_it_is,
     "PC40": _no_pod_is_made,
+    "PC49": _static_pod_stays,
     "PC50": _mirror_comes_back,
     "PC52": _waits_for_the_lease,
     "PC53": _restarts_for_its_probe,
     "PC55": _claim_never_binds,
 }
-REACHED = 10
+REACHED = 11
 """How many cases the cluster shows. It only grows."""
 
 

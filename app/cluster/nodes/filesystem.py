@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,13 +140,20 @@ def directory(mode: int = 0o755, changed: Instant = 0) -> Entry:
 class FileSystem:
     """The tree. Paths are absolute; `.`, `..` and doubled slashes are understood, links are followed.
 
-    `changes` is shared with whoever made this: what is written goes there.
+    `changes` is shared with whoever made this: what is written goes there, and `changed` is called.
     """
 
-    def __init__(self, base: Mapping[str, Entry], changes: dict[str, list[Any] | None], now: Instant) -> None:
+    def __init__(
+        self,
+        base: Mapping[str, Entry],
+        changes: dict[str, list[Any] | None],
+        now: Instant,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self._base = base
         self._changes = changes
         self._now = now
+        self._changed = changed
 
     # ---- looking
 
@@ -362,6 +369,7 @@ class FileSystem:
     def _put(self, place: str, entry: Entry, path: str) -> None:
         if self._base.get(place) == entry:
             self._changes.pop(place, None)
+            self._changed()
             return
         if place not in self._changes and len(self._changes) >= MAX_ENTRIES:
             raise NoSpace(path)
@@ -369,12 +377,14 @@ class FileSystem:
         if others + len(entry.content) > MAX_BYTES:
             raise NoSpace(path)
         self._changes[place] = entry.state()
+        self._changed()
 
     def _drop(self, place: str) -> None:
         if place in self._base:
             self._changes[place] = None
         else:
             self._changes.pop(place, None)
+        self._changed()
 
 
 def _next_name(path: str, prefix: str) -> str:

@@ -16,7 +16,7 @@ from app.apis import helpers
 from app.cluster import controller_utils as utils
 from app.cluster import mounts
 from app.cluster.loops import Context
-from app.cluster.nodes import admit, images, pod_status, resize, resize_status, service, static_pods
+from app.cluster.nodes import admit, images, machine, pod_status, resize, resize_status, service, static_pods
 from app.cluster.nodes.pod_worker import PodWorker, new_record
 from app.cluster.processes import Program
 
@@ -37,20 +37,24 @@ class Kubelets:
         """Take on new pods, take the steps that are due, write statuses, end what was deleted."""
         context.state.setdefault("pods", {})
         context.state.setdefault("addresses", {})
-        self._forget(context, {pod["metadata"]["uid"] for pod in context.client.list("pods")})
+        machine.ensure(context)
+        machine.fired(context)
+        _look_at_files(context)
+        pods = [pod for pod in context.client.list("pods") if static_pods.MIRROR not in meta.annotations_of(pod)]
+        pods += static_pods.pods(context)
+        self._forget(context, {pod["metadata"]["uid"] for pod in pods})
         service.keep_leases(context)
         service.tell_of_cordons(context)
-        mirrors = static_pods.keep_mirrors(context)
+        touched = static_pods.keep_mirrors(context)
         nodes = {meta.name_of(node): node for node in context.client.list("nodes")}
-        bound = [pod for pod in context.client.list("pods") if pod["spec"].get("nodeName") in nodes]
+        bound = [pod for pod in pods if pod["spec"].get("nodeName") in nodes or static_pods.is_static(pod)]
         on_node: dict[str, list[Object]] = {}
         for pod in bound:
             on_node.setdefault(pod["spec"]["nodeName"], []).append(pod)
         due = _steps(context.fired)
         back = _come_back(context, nodes, due)
-        touched = mirrors | {
-            change.object["metadata"]["uid"] for change in context.changes if change.resource == "pods"
-        }
+        touched |= {utils.runtime_uid(change.object) for change in context.changes if change.resource == "pods"}
+        touched |= set(context.state.get("ending") or {})
         if touched:
             touched |= set(context.state.get("deferred", ()))
         mounted = context.changed(*mounts.RESOURCES)
@@ -64,8 +68,8 @@ class Kubelets:
                 idle = False
             if idle and not (context.full or uid in due or uid in touched or mounted):
                 continue
-            node = nodes[pod["spec"]["nodeName"]]
-            if not _works(context, node):
+            node = nodes.get(pod["spec"]["nodeName"]) or _stand_in(context, pod["spec"]["nodeName"])
+            if not _works(context, node, pod):
                 _put_off(context, node, uid, due.get(uid, []))
             else:
                 present = images_on.setdefault(meta.name_of(node), _images_on(node))
@@ -74,8 +78,6 @@ class Kubelets:
     def _forget(self, context: Context, alive: set[str]) -> None:
         for uid in [uid for uid in context.state["pods"] if uid not in alive]:
             record = context.state["pods"].pop(uid)
-            if record["key"] in context.state.get("static", {}):
-                context.state.setdefault("lost", {})[record["key"]] = record
             for container in ("", *record["containers"]):
                 for step in (
                     "setup",
@@ -175,9 +177,27 @@ class Kubelets:
         return record
 
 
-def _works(context: Context, node: Object) -> bool:
-    """Whether the node's kubelet runs and calls its node ready."""
-    if service.is_stopped(context, meta.name_of(node)):
+def _look_at_files(context: Context) -> None:
+    """Read the folders of kubelets whose machine's files changed, or which have just been started."""
+    for key in context.fired:
+        name = key.removeprefix(machine.FILES)
+        if name != key and name in context.state["machines"]:
+            static_pods.look(context, machine.of(context, name))
+
+
+def _stand_in(context: Context, name: str) -> Object:
+    """What a kubelet knows of its machine while there is no Node object."""
+    address = context.state["machines"][name]["address"]
+    status = {"addresses": [{"type": "InternalIP", "address": address}], "allocatable": {"pods": "110"}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status}
+
+
+def _works(context: Context, node: Object, pod: Object | None = None) -> bool:
+    """Whether the node's kubelet runs and, but for static pods, calls its node ready."""
+    name = meta.name_of(node)
+    if pod is not None and static_pods.is_static(pod):
+        return machine.of(context, name).kubelet() is not None
+    if service.is_stopped(context, name):
         return False
     return (utils.condition(node, "Ready") or {}).get("status") == "True"
 
@@ -217,6 +237,8 @@ def _steps(fired: tuple[str, ...]) -> dict[str, list[tuple[str, str]]]:
     """Timer keys `uid/container/step` by uid, in the order in which they went off."""
     steps: dict[str, list[tuple[str, str]]] = {}
     for key in fired:
+        if key.startswith((machine.UNITS, machine.FILES)):
+            continue
         uid, _, rest = key.partition("/")
         container, _, step = rest.partition("/")
         if step:
@@ -263,7 +285,9 @@ def _images_on(node: Object) -> set[str]:
 
 def _report_images(context: Context, node: Object, added: set[str]) -> None:
     """Add pulled images to the node's status: ImageLocality reads them there."""
-    current = context.client.find("nodes", meta.name_of(node)) or node
+    current = context.client.find("nodes", meta.name_of(node))
+    if current is None:
+        return
     status = current.get("status") or {}
     listed = list(status.get("images") or [])
     for name in sorted(added):
@@ -278,6 +302,6 @@ def _report_images(context: Context, node: Object, added: set[str]) -> None:
 def _write(context: Context, pod: Object, record: dict[str, Any], node: Object) -> None:
     """Write the status over the pod as it is now: a step may have changed or removed it."""
     current = context.client.find("pods", meta.name_of(pod), meta.namespace_of(pod))
-    if current is None or current["metadata"]["uid"] != pod["metadata"]["uid"]:
+    if current is None or utils.runtime_uid(current) != pod["metadata"]["uid"]:
         return
     utils.write_status(context, current, pod_status.of(current, record, _host_ip(node), context.now))

@@ -15,8 +15,9 @@ from app.apimachinery.clock import SECOND, Instant, Micros
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
 from app.cluster import events, mounts
-from app.cluster.nodes import images, pod_status, probes, programs, resize
+from app.cluster.nodes import host_paths, images, machine, pod_status, probes, programs, resize, static_pods
 from app.cluster.nodes.image_puller import FIRST_BACKOFF, MAX_BACKOFF, RESYNC, ImagePuller
+from app.cluster.nodes.machine import Machine
 from app.cluster.nodes.worker import Record, duration
 from app.cluster.processes import Launch, Run
 
@@ -137,16 +138,26 @@ class PodWorker(ImagePuller):
 
     def _set_up(self) -> None:
         self.record.pop("hope", None)
-        problem = mounts.mount_problem(self.context.client, self.pod)
+        problem = self._mount_problem()
         if problem is not None:
             pause = self.record.get("mount_pause", FIRST_MOUNT_PAUSE)
             self.record["mount_pause"] = min(pause * 2, MAX_MOUNT_PAUSE)
-            self.event("FailedMount", problem[1], kind=events.WARNING)
+            self.event("FailedMount", problem, kind=events.WARNING)
             self.at("", "setup", pause, idle=True)
             return
         self.record["sandbox"] = True
         self.record["stage"] = "running"
         self.proceed()
+
+    def _mount_problem(self) -> str | None:
+        """Why the pod's volumes cannot be set up, or None."""
+        found = mounts.mount_problem(self.context.client, self.pod)
+        return found[1] if found is not None else host_paths.problem(self.machine.files, self.pod)
+
+    @property
+    def machine(self) -> Machine:
+        """The machine that the pod runs on."""
+        return machine.of(self.context, str(self.record["node"]))
 
     def proceed(self) -> None:
         """Start the next container that is due: init containers one by one, then all others."""
@@ -191,7 +202,7 @@ class PodWorker(ImagePuller):
             pod=self.pod,
             container=container,
             argv=programs.argv_of(container, image),
-            files=mounts.files_of(self.context.client, self.pod, container),
+            files=self._files_of(container),
         )
         self.context.logs.begin(self.uid, name)
         run = programs.start(launch, image, self.programs)
@@ -204,6 +215,10 @@ class PodWorker(ImagePuller):
             self.event("Started", "Container started", name)
             self._run(name, run)
         self.release()
+
+    def _files_of(self, container: Object) -> Mapping[str, str]:
+        given = mounts.files_of(self.context.client, self.pod, container)
+        return host_paths.Mounted(given, self.machine.files, self.pod, container)
 
     def _run(self, name: str, run: Run) -> None:
         state = self.record["containers"][name]
@@ -317,6 +332,9 @@ class PodWorker(ImagePuller):
         self.record["stage"] = "ended"
         for name in self._known():
             self._end_for_good(name)
+        if static_pods.is_static(self.pod):
+            static_pods.ended(self.context, self.pod)
+            return
         self._say_the_last_word()
         self.context.client.delete("pods", metadata["name"], metadata["namespace"], grace_seconds=0, uid=self.uid)
 

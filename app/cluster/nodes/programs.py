@@ -44,6 +44,14 @@ def start(launch: Launch, image: Image, programs: Mapping[str, Program]) -> Run:
     return _command(launch.argv)
 
 
+def on_a_machine(argv: Sequence[str]) -> Run:
+    """What a program does that a service of a machine starts."""
+    name = argv[0].rpartition("/")[2]
+    if name in _SHELLS:
+        return _shell(argv[1:])
+    return _command(argv) if name in _COMMON else Run()
+
+
 def _own_program(launch: Launch, image: Image, name: str) -> Run:
     if name == "stress":
         return _stress(launch)

@@ -13,7 +13,7 @@ from app.apimachinery.errors import StatusError
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
 from app.cluster import events
-from app.cluster.heartbeats import NODE_LEASES, REPORTED, Heartbeats
+from app.cluster.heartbeats import NODE_LEASES, REPORTED
 from app.cluster.loops import Context
 
 HEALTHY = (
@@ -49,15 +49,17 @@ def is_stopped(context: Context, node: str) -> bool:
     return node in (context.state.get("stopped") or {})
 
 
-def stop(context: Context, name: str, heartbeats: Heartbeats) -> None:
-    """Stop the kubelet: its last heartbeat stands from now on."""
+def stop(context: Context, name: str) -> None:
+    """The kubelet no longer reports: its last heartbeat stands from now on."""
     if is_stopped(context, name):
         return
-    node = context.client.get("nodes", name)
-    shown = heartbeats.shown("nodes", node)
+    node = context.client.find("nodes", name)
+    shown = context.reader.find("nodes", name)
     held = context.client.find("leases", name, NODE_LEASES)
-    last = heartbeats.shown("leases", held) if held is not None else None
+    last = context.reader.find("leases", name, NODE_LEASES)
     context.state.setdefault("stopped", {})[name] = context.now
+    if node is None or shown is None:
+        return
     utils.write_status(context, node, shown.get("status") or {})
     if last is None:
         context.client.create(lease(node, clock.rfc3339_micro(context.now)))
@@ -75,7 +77,7 @@ def _other(held: Object | None, last: Object) -> str:
 
 
 def start(context: Context, name: str) -> None:
-    """Start the kubelet: it renews its lease, reports its node healthy and looks at its pods again."""
+    """The kubelet reports again: it renews its lease, calls its node healthy and looks at its pods."""
     if context.state.get("stopped", {}).pop(name, None) is None:
         return
     node = context.client.find("nodes", name)

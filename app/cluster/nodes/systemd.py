@@ -30,13 +30,25 @@ _SIGNALS = {137: "9/KILL", 143: "15/TERM"}
 class Host(Protocol):
     """The machine as its service manager needs it."""
 
-    name: str
-    now: Instant
-    state: dict[str, Any]
-    """The machine's memory: `units`, `pids`, `journal`."""
-    files: FileSystem
-    base: FileSystem
-    """The files as the machine came."""
+    @property
+    def name(self) -> str:
+        """The machine's name."""
+
+    @property
+    def now(self) -> Instant:
+        """The instant."""
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The machine's memory: `units`, `pids`, `journal`."""
+
+    @property
+    def files(self) -> FileSystem:
+        """The files as they are."""
+
+    @property
+    def base(self) -> FileSystem:
+        """The files as the machine came."""
 
     def launch(self, unit: str, argv: Sequence[str], variables: Mapping[str, str]) -> Run:
         """Begin a program."""
@@ -84,7 +96,8 @@ class Systemd:
         if "active" in found:
             return found
         if self._runs_from_the_start(name):
-            return {**_RUNNING, "pid": _FIRST_PID - sum(map(ord, name)) % 800, **found}
+            since = self.host.base.stat(f"{unit_files.WANTS}/{name}", follow=False).changed
+            return {**_RUNNING, "since": since, "pid": _FIRST_PID - sum(map(ord, name)) % 800, **found}
         return {"active": "inactive", "sub": "dead", "since": 0, **found}
 
     def is_enabled(self, name: str) -> bool:
@@ -336,7 +349,7 @@ class Systemd:
         return pid
 
 
-_RUNNING: dict[str, Any] = {"active": "active", "sub": "running", "since": 0, "result": "success"}
+_RUNNING: dict[str, Any] = {"active": "active", "sub": "running", "result": "success"}
 
 
 def status_of(code: int) -> str:
