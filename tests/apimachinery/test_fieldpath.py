@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.apimachinery import fieldpath
 
@@ -53,3 +55,24 @@ def test_an_element_is_printed_as_upstream_prints_it(element, text):
 def test_what_is_no_set_of_paths_is_known(value):
     assert not fieldpath.is_tree(value)
     assert fieldpath.is_tree({"f:a": {".": {}, CONTAINER: {}, 'v:"x"': {}}})
+
+
+PATHS = st.frozensets(
+    st.lists(st.sampled_from(["f:a", "f:b", CONTAINER]), min_size=1, max_size=3).map(tuple), max_size=6
+)
+
+
+def tree(members, prefix=()):
+    """The set of these paths, built from nothing but what a set is."""
+    elements = {path[len(prefix)] for path in members if len(path) > len(prefix) and path[: len(prefix)] == prefix}
+    below = {element: tree(members, (*prefix, element)) for element in elements}
+    return {".": {}, **below} if prefix in members and below else below
+
+
+@given(PATHS, PATHS)
+def test_trees_behave_as_sets_of_paths(one, other):
+    first, second = tree(one), tree(other)
+    assert frozenset(fieldpath.paths(first)) == one
+    assert fieldpath.union(first, second) == tree(one | other)
+    assert fieldpath.difference(first, second) == tree(one - other)
+    assert fieldpath.intersection(first, second) == tree(one & other)

@@ -17,7 +17,7 @@ from app.apis import conversion, typed_check
 from app.apis.scheme import KindInfo
 from app.cluster import store as stores
 from app.cluster.apiserver import managedfields
-from app.cluster.apiserver.registry import Registry, WriteOptions, key
+from app.cluster.apiserver.registry import Registry, WriteOptions, key, limit_size
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ def apply(
         BadRequest: a body that is no configuration of the kind.
         PlainFault: fields that the kind does not have, or values of the wrong type.
         Conflict: others own fields that the configuration would change.
+        RequestEntityTooLarge: the object and what is known of its owners are too large.
         NotFound: a subresource of an object that is not there.
     """
     configuration = _checked(target, applied)
@@ -51,6 +52,7 @@ def apply(
     live = None if stored is None else conversion.shown(target.info, stored)
     merged, owners = managedfields.after_apply(write, live, configuration, force=options.force)
     _check_identity(target, merged, stored)
+    limit_size(merged, owners)
     namespace = target.namespace if target.info.namespaced else ""
     if stored is None:
         return registry.create(target.info, merged, namespace, options, owners)

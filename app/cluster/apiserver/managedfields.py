@@ -125,7 +125,7 @@ def after_apply(write: Write, live: Object | None, applied: Object, *, force: bo
     changed, removed = (_written(write, tree) for tree in typed.compare(live or {}, merged, shape))
     conflicts = [] if force else _conflicts(others, changed)
     if conflicts and (conflicts := _unexcused(write, live or {}, conflicts)):
-        raise apply_conflicts.error(conflicts)
+        raise apply_conflicts.error(_in_version_of(write, conflicts))
     if former is not None and former.fields == mine.fields and not changed and not removed:
         mine = former
     left = _without(others, fieldpath.union(changed, removed))
@@ -273,6 +273,13 @@ def _conflicts(others: Iterable[Owner], changed: Tree) -> list[apply_conflicts.T
         shared = fieldpath.intersection(_tree(owner.fields), changed)
         found += [(owner, path) for path in fieldpath.paths(shared)]
     return found
+
+
+def _in_version_of(write: Write, conflicts: list[apply_conflicts.Taken]) -> list[apply_conflicts.Taken]:
+    """The conflicts as the door's own kind names them (scalehandler.go: ToSubresource)."""
+    if write.subresource != "scale":
+        return conflicts
+    return [(owner._replace(api_version="autoscaling/v1"), path) for owner, path in conflicts]
 
 
 def _unexcused(write: Write, live: Object, conflicts: list[apply_conflicts.Taken]) -> list[apply_conflicts.Taken]:

@@ -124,7 +124,7 @@ class Registry:
         strategy.prepare_for_create(new)
         errors = strategy.validate_metadata(new, namespaced=info.namespaced) + strategy.validate(new)
         _refuse(info, new, errors)
-        _limit_size(new)
+        owners = _fitting(new, owners)
         admission_chain.validate(attributes, self.store)
         if options.dry_run:
             return self._dry_created(info, new, owners)
@@ -202,7 +202,7 @@ class Registry:
             errors += objectmeta.validate_update(new["metadata"], old["metadata"])
             errors += strategy.validate_update(new, old)
         _refuse(info, new, errors)
-        _limit_size(new)
+        owners = _fitting(new, owners)
         admission_chain.validate(attributes, self.store)
         if options.dry_run:
             return self.store.fork(self.store.clock).update(info.plural, new, owners)
@@ -344,10 +344,20 @@ def _refuse(info: KindInfo, obj: Object, errors: list[validation.FieldError]) ->
         raise validation.invalid_object(scheme.stored(info).group_kind, meta.name_of(obj), errors)
 
 
-def _limit_size(obj: Object) -> None:
+def limit_size(obj: Object, owners: Owners | None = None) -> None:
     """What etcd does not take (etcd: DefaultMaxRequestBytes)."""
-    if len(orjson.dumps(obj)) > _SIZE_LIMIT:
+    if len(orjson.dumps(obj)) + sum(len(owner.fields) for owner in owners or ()) > _SIZE_LIMIT:
         raise RequestEntityTooLarge("etcdserver: request is too large")
+
+
+def _fitting(obj: Object, owners: Owners | None) -> Owners | None:
+    """The owners, which are let go of where they make the object too large (handlers/update.go)."""
+    try:
+        limit_size(obj, owners)
+    except RequestEntityTooLarge:
+        limit_size(obj)
+        return ()
+    return owners
 
 
 def info_of(name_or_info: str | KindInfo) -> KindInfo:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.apimachinery import patch as patches
 from app.apimachinery.errors import BadRequest
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver import bodies, writing
+from app.cluster.apiserver import bodies, patching, writing
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.printers.base import selector_text
@@ -28,12 +30,36 @@ def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
 
 
 def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
-    """PATCH: the same, by a merge patch."""
+    """PATCH: the same, by a patch of the Scale."""
     document = writing.patch_of(request)
+    current = scale_of(cluster.client.get(target.info, target.name, target.namespace))
+    if request.content_type == patching.APPLY:
+        return _apply(cluster, request, target, document)
+    if request.content_type == "application/json-patch+json":
+        if isinstance(document, dict):
+            problem = "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"
+            raise BadRequest(f"error decoding patch: {problem}")
+        return _write(cluster, request, target, patches.json_patch(current, document))
     if not isinstance(document, dict):
         raise BadRequest("the patch of a scale must be an object")
-    current = scale_of(cluster.client.get(target.info, target.name, target.namespace))
     return _write(cluster, request, target, patches.merge(current, document))
+
+
+def _apply(cluster: Served, request: ApiRequest, target: Target, scale: Any) -> ApiResponse:
+    """The replicas that a Scale applies, as a configuration of the workload (managedfields/scalehandler.go)."""
+    options = {**writing.write_options(request), **writing.apply_options(request)}
+    named = (scale.get("apiVersion"), scale.get("kind"))
+    if named != ("autoscaling/v1", "Scale"):
+        raise BadRequest(f"invalid object type: {named[0] or '/'}, Kind={named[1] or ''}")
+    spec = scale.get("spec") or {}
+    configuration = {
+        "apiVersion": target.info.api_version,
+        "kind": target.info.kind,
+        "metadata": {"name": target.name},
+        "spec": {"replicas": spec["replicas"]} if isinstance(spec, dict) and "replicas" in spec else {},
+    }
+    place = (target.info, target.name, target.namespace)
+    return ApiResponse.of(scale_of(cluster.client.patch(*place, configuration, "apply", door="scale", **options)))
 
 
 def scale_of(obj: Object) -> Object:

@@ -77,7 +77,7 @@ def _changed(target: Target, new: Object, old: Object | None) -> list[str]:
 def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """PATCH of an object or of its status, in any of the four forms; an apply may create the object: 201."""
     applies = request.content_type == patching.APPLY
-    options = {**write_options(request), "force": _force(request, applies=applies)}
+    options = {**write_options(request), **apply_options(request)}
     document = patch_of(request)
     old = cluster.client.find(target.info, target.name, target.namespace)
     patched = cluster.client.patch(
@@ -96,8 +96,9 @@ def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     return bodies.warned(reading.answer(cluster, request, target, patched, code), told)
 
 
-def _force(request: ApiRequest, *, applies: bool) -> bool:
+def apply_options(request: ApiRequest) -> dict[str, Any]:
     """`force`, which only an apply may have; an apply must name its manager (ValidatePatchOptions)."""
+    applies = request.content_type == patching.APPLY
     errors = []
     if not applies and request.param("force"):
         errors.append(FieldError("force", ErrorKind.FORBIDDEN, detail="may not be specified for non-apply patch"))
@@ -105,7 +106,7 @@ def _force(request: ApiRequest, *, applies: bool) -> bool:
         errors.append(FieldError("fieldManager", ErrorKind.REQUIRED, detail="is required for apply patch"))
     if errors:
         raise validation.invalid_object("PatchOptions.meta.k8s.io", "", errors)
-    return request.flag("force")
+    return {"force": request.flag("force")}
 
 
 def _unknown_in_patch(request: ApiRequest, target: Target, document: dict[str, Any] | list[Any]) -> list[str]:

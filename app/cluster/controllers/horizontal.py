@@ -223,7 +223,7 @@ class _Reconciliation:
     def _rescale(self, info: KindInfo, target: Object, current: int, desired: int, reason: str) -> None:
         change = {"spec": {"replicas": desired}}
         try:
-            self.context.client.patch(info, meta.name_of(target), self.namespace, change, "merge")
+            self.context.client.patch(info, meta.name_of(target), self.namespace, change, "merge", door="scale")
         except StatusError as error:
             told = f"New size: {desired}; reason: {reason}; error: {error.message}"
             self._record(events.WARNING, "FailedRescale", told)

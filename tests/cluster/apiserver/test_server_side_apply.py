@@ -392,3 +392,95 @@ def test_an_apply_that_creates_needs_the_right_to_create():
     assert 'User "jane" cannot create resource "configmaps"' in refused["message"]
     server.client.create(config_map())
     assert loaded(as_jane())["data"] == {"a": "1"}
+
+
+SCALE = f"{DEPLOYMENTS}/web/scale"
+
+
+def scale(replicas):
+    return {
+        "apiVersion": "autoscaling/v1",
+        "kind": "Scale",
+        "metadata": {"name": "web"},
+        "spec": {"replicas": replicas},
+    }
+
+
+def test_a_scale_can_be_applied():
+    server = Server()
+    server.ask("POST", f"{DEPLOYMENTS}?fieldManager=one", deployment())
+    assert applied(server, SCALE, scale(4), force="true")["spec"]["replicas"] == 4
+    live = server.get(f"{DEPLOYMENTS}/web")
+    assert fields(live, "me", "Apply", "scale") == {"f:spec": {"f:replicas": {}}}
+    assert "f:replicas" not in fields(live, "one")["f:spec"]
+
+
+def test_a_conflict_over_a_scale_is_told_in_the_scale_s_version():
+    server = Server()
+    server.ask("POST", f"{DEPLOYMENTS}?fieldManager=one", deployment(replicas=2))
+    refused = applied(server, SCALE, scale(4), code=409)
+    assert refused["message"] == (
+        'Apply failed with 1 conflict: conflict with "one" using autoscaling/v1: .spec.replicas'
+    )
+    assert applied(server, SCALE, deployment(), code=400)["message"] == "invalid object type: apps/v1, Kind=Deployment"
+    assert applied(server, SCALE, scale("four"), code=500)["message"].endswith("got string")
+
+
+def test_a_scale_takes_a_json_patch():
+    server = Server()
+    server.ask("POST", f"{DEPLOYMENTS}?fieldManager=one", deployment())
+    steps = [{"op": "replace", "path": "/spec/replicas", "value": 4}]
+    assert patched(server, SCALE, steps, "json")["spec"]["replicas"] == 4
+
+
+def test_a_stale_version_in_a_configuration_is_a_conflict():
+    server = Server()
+    made = applied(server, f"{MAPS}/cm", config_map(a="1"), code=201)
+    stale = config_map(a="2")
+    stale["metadata"]["resourceVersion"] = str(int(made["metadata"]["resourceVersion"]) - 1)
+    assert "the object has been modified" in applied(server, f"{MAPS}/cm", stale, code=409)["message"]
+    stale["metadata"]["resourceVersion"] = made["metadata"]["resourceVersion"]
+    assert applied(server, f"{MAPS}/cm", stale)["data"] == {"a": "2"}
+
+
+def test_owners_cannot_outgrow_the_object():
+    server = Server()
+    many = {f"k{number:05}": "1" for number in range(40_000)}
+    made = applied(server, f"{MAPS}/cm", config_map(**many), code=201)
+    assert len(entries(made)) == 1
+    refused = applied(server, f"{MAPS}/cm", config_map(**many), manager="other", code=413)
+    assert refused["message"] == "etcdserver: request is too large"
+    entry = {**made["metadata"]["managedFields"][0], "operation": "Update"}
+    body = config_map(**many)
+    body["metadata"]["managedFields"] = [{**entry, "manager": f"m{number}"} for number in range(2)]
+    assert "managedFields" not in loaded(server.ask("PUT", f"{MAPS}/cm", body))["metadata"]
+
+
+GIVEN_BY_THE_SERVER = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """A cluster in which something of every workload runs."""
+    cluster = Cluster.new(seed=7, now=NOW)
+    for kind in ("Deployment", "StatefulSet", "DaemonSet"):
+        cluster.client.create(workload(kind, kind.lower()))
+    cluster.settle()
+    return cluster
+
+
+def test_whatever_is_in_a_cluster_can_be_applied_and_applied_again(everything):
+    cluster = everything.fork()
+    seen = set()
+    for resource in sorted(cluster.store.resources()):
+        for obj in cluster.store.list(resource)[:3]:
+            metadata = {key: value for key, value in obj["metadata"].items() if key not in GIVEN_BY_THE_SERVER}
+            wanted = {key: value for key, value in {**obj, "metadata": metadata}.items() if key != "status"}
+            where = (resource, metadata["name"], metadata.get("namespace", ""))
+            options = {"field_manager": "again", "force": True}
+            once = cluster.client.patch(*where, wanted, "apply", **options)
+            assert cluster.client.patch(*where, wanted, "apply", **options) is once, where
+            changed = {key: value for key, value in once.items() if key != "metadata"}
+            assert changed == {key: value for key, value in obj.items() if key != "metadata"}, where
+            seen.add(resource)
+    assert len(seen) > 15
