@@ -269,7 +269,9 @@ def last_seen(event: Object) -> Instant:
 
 def _key(source: dict[str, str], involved: dict[str, Any], kind: str, reason: str, message: str) -> tuple[Any, ...]:
     where = tuple(sorted((name, value) for name, value in involved.items() if value))
-    return (tuple(sorted(source.items())), where, kind, reason, message)
+    # The message of an event that stands for many is that of the last one, and says nothing about which event it is.
+    said = COMBINED if message.startswith(COMBINED) else message
+    return (tuple(sorted(source.items())), where, kind, reason, said)
 
 
 def _key_of(event: Object) -> tuple[Any, ...]:

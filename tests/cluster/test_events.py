@@ -146,6 +146,22 @@ def test_similar_events_are_combined_from_the_tenth_message_on() -> None:
     assert {event["message"]: event["count"] for event in world.all()}["message 0"] == 2
 
 
+def test_held_back_events_of_a_combined_one_are_counted_also_after_a_restart() -> None:
+    counts = []
+    for restarts in (False, True):
+        world, memory = World(), {}
+        world.recorder = Recorder(world.client, world.clock, lambda memory=memory: memory)
+        for number in range(30):
+            world.record(f"message {number}")
+            if restarts:
+                world.recorder = Recorder(world.client, world.clock, lambda memory=memory: memory)
+        world.clock.advance_to(NOW + 5 * MINUTE)
+        world.record("message 30")
+        counts.append({event["message"]: event["count"] for event in world.all()})
+    assert counts[0] == counts[1]
+    assert counts[0]["(combined from similar events): message 30"] == 22
+
+
 def test_similar_events_with_long_pauses_stay_apart() -> None:
     world = World()
     for number in range(5):

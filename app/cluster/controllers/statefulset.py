@@ -29,6 +29,9 @@ def _sync_one(context: Context, owner: Object) -> None:
     ]
     pods = utils.claim(context, owner, "pods", members)
     revisions = history.revisions_of(context, owner)
+    if utils.is_terminating(owner) and not revisions:
+        # The garbage collector has taken them: another one would be collected, too, and without an end.
+        return
     newest, collisions = history.current(context, owner, revisions, history.REVISION_HASH_LABEL)
     named = (owner.get("status") or {}).get("currentRevision")
     present = next((found for found in revisions if meta.name_of(found) == named), newest)

@@ -243,3 +243,14 @@ def test_pods_that_a_node_refuses_are_made_again_with_growing_pauses() -> None:
     cluster.advance_to(NOW + 10 * MINUTE)
     created = [e for e in cluster.client.list("events") if e["reason"] == "SuccessfulCreate"]
     assert 3 <= sum(e.get("count", 1) for e in created if e["involvedObject"]["name"] == "web") <= 15
+
+
+@pytest.mark.parametrize("how", ["Background", "Foreground", "Orphan"])
+def test_a_deleted_set_goes_and_so_do_its_revisions(how: Any) -> None:
+    cluster = with_set()
+    cluster.client.delete("statefulsets", "web", "default", propagation=how)
+    cluster.settle()
+    assert cluster.client.find("statefulsets", "web", "default") is None
+    assert names(cluster) == (["web-0", "web-1", "web-2"] if how == "Orphan" else [])
+    left = [meta.name_of(found) for found in cluster.client.list("controllerrevisions", "default")]
+    assert bool(left) == (how == "Orphan")
