@@ -16,7 +16,15 @@ from app.apimachinery import meta
 from app.apimachinery.clock import MINUTE, Micros
 from app.apimachinery.meta import Object
 from app.apis import defaults, scheme
-from app.cluster import bootstrap_addons, bootstrap_nodes, bootstrap_policy, bootstrap_rbac, kubeadm, service_endpoints
+from app.cluster import (
+    bootstrap_addons,
+    bootstrap_nodes,
+    bootstrap_policy,
+    bootstrap_rbac,
+    controller_history,
+    kubeadm,
+    service_endpoints,
+)
 from app.cluster import controller_utils as utils
 from app.cluster.admission import service_account
 from app.cluster.client import Client
@@ -185,6 +193,7 @@ def _kube_proxy(store: Store, memory: dict[str, Any], nodes: Sequence[Object]) -
         "numberAvailable": count,
     }
     daemonset = _put(store, wanted)
+    _put(store, controller_history.new_revision(daemonset, 1, controller_history.HASH_LABEL))
     for node in nodes:
         pod = bootstrap_addons.daemon_pod(daemonset, meta.name_of(node))
         _run(store, memory, _named(store, _with_token(store, pod)), node)

@@ -9,8 +9,10 @@ from typing import Any
 
 from app.apimachinery import meta
 from app.apimachinery.meta import Object
+from app.cluster import controller_utils as utils
+from app.cluster import daemon_pods
+from app.cluster.apiserver.strategies.apps import TEMPLATE_GENERATION
 from app.cluster.bootstrap_nodes import VERSION, address_of
-from app.cluster.controllers import daemonset as daemonsets
 from app.cluster.controllers import deployment as deployments
 
 _SYSTEM = "kube-system"
@@ -154,7 +156,13 @@ def kube_proxy() -> Object:
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": {"name": "kube-proxy", "namespace": _SYSTEM, "labels": labels, "generation": 1},
+        "metadata": {
+            "name": "kube-proxy",
+            "namespace": _SYSTEM,
+            "labels": labels,
+            "annotations": {TEMPLATE_GENERATION: "1"},
+            "generation": 1,
+        },
         "spec": {
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": spec},
@@ -165,7 +173,7 @@ def kube_proxy() -> Object:
 
 def daemon_pod(daemonset: Object, node: str) -> Object:
     """A pod of the DaemonSet as admission lets it through."""
-    pod = daemonsets.pod_for(daemonset, node)
+    pod = daemon_pods.new_pod(daemonset, node, utils.template_hash(daemonset["spec"]["template"]))
     return admitted(pod, _NODE_CRITICAL[1])
 
 

@@ -52,27 +52,33 @@ def make(context: Context, owner: Object, revision: int, label: str) -> tuple[Ob
 
     Mirrors CreateControllerRevision: a name that another template's revision has counts as a collision.
     """
-    data = patch_of(owner)
     collisions = int((owner.get("status") or {}).get("collisionCount") or 0)
-    template = owner["spec"]["template"]
-    metadata: dict[str, Any] = {"namespace": meta.namespace_of(owner)}
-    if annotations := meta.annotations_of(owner):
-        metadata["annotations"] = annotations
-    metadata["ownerReferences"] = [utils.owner_reference(owner)]
-    labels = meta.labels_of(template)
     for _ in range(_MOST_COLLISIONS):
-        code = utils.template_hash(template, collisions)
-        name = f"{meta.name_of(owner)[:_LONGEST_PREFIX]}-{code}"
-        revised = {**metadata, "name": name, "labels": {**labels, label: code}}
-        obj = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": revised}
+        wanted = new_revision(owner, revision, label, collisions)
         try:
-            return context.client.create({**obj, "data": data, "revision": revision}), collisions
+            return context.client.create(wanted), collisions
         except AlreadyExists:
-            taken = context.client.get("controllerrevisions", name, meta.namespace_of(owner))
-            if taken.get("data") == data:
+            taken = context.client.get("controllerrevisions", meta.name_of(wanted), meta.namespace_of(owner))
+            if taken.get("data") == wanted["data"]:
                 return taken, collisions
             collisions += 1
     raise Conflict(f"no free name for a revision of {meta.key_of(owner)}")
+
+
+def new_revision(owner: Object, revision: int, label: str, collisions: int = 0) -> Object:
+    """The revision of the owner's present template (NewControllerRevision; daemon/update.go: snapshot)."""
+    template = owner["spec"]["template"]
+    code = utils.template_hash(template, collisions)
+    metadata: dict[str, Any] = {
+        "name": f"{meta.name_of(owner)[:_LONGEST_PREFIX]}-{code}",
+        "namespace": meta.namespace_of(owner),
+        "labels": {**meta.labels_of(template), label: code},
+        "ownerReferences": [utils.owner_reference(owner)],
+    }
+    if annotations := meta.annotations_of(owner):
+        metadata["annotations"] = annotations
+    head = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": metadata}
+    return {**head, "data": patch_of(owner), "revision": revision}
 
 
 def renumber(context: Context, revision: Object, wanted: int) -> Object:

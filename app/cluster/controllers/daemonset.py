@@ -1,242 +1,252 @@
-"""One pod on every eligible node for each DaemonSet (pkg/controller/daemon/daemon_controller.go).
+"""One pod on every eligible node for each DaemonSet (pkg/controller/daemon: daemon_controller.go, update.go).
 
 Pods are aimed at their node by node affinity on `metadata.name`; the default scheduler places them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from app.apimachinery import clock, meta
-from app.apimachinery.clock import SECOND, Micros
-from app.apimachinery.errors import StatusError
+from app.apimachinery import meta
+from app.apimachinery.clock import SECOND, Instant, Micros
+from app.apimachinery.errors import NotFound, StatusError
 from app.apimachinery.meta import Object
-from app.apis import helpers
+from app.cluster import controller_history as history
 from app.cluster import controller_utils as utils
-from app.cluster import events
+from app.cluster import daemon_pods, daemon_rollout, events, work_queue
 from app.cluster.loops import Context
+from app.cluster.store import WatchEvent
 
 NAME = "daemonset-controller"
-WATCHES = frozenset({"daemonsets", "pods", "nodes"})
-HASH_LABEL = "controller-revision-hash"
+WATCHES = frozenset({"daemonsets", "pods", "nodes", "controllerrevisions"})
+BURST = 250
+"""Pods that one step makes or deletes at most (BurstReplicas)."""
+FIRST_PAUSE: Micros = SECOND
 MAX_PAUSE: Micros = 900 * SECOND
-
-_ALWAYS_TOLERATED = (
-    ("node.kubernetes.io/not-ready", "NoExecute"),
-    ("node.kubernetes.io/unreachable", "NoExecute"),
-    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
-    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
-    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
-    ("node.kubernetes.io/unschedulable", "NoSchedule"),
-)
-_HOST_NETWORK = ("node.kubernetes.io/network-unavailable", "NoSchedule")
+"""How long a failed pod stays before it is deleted, if pods failed there before (failedPodsBackoff)."""
 
 
 def sync(context: Context) -> None:
-    """Bring every DaemonSet closer to one pod a node (syncDaemonSet)."""
-    daemonsets = context.client.list("daemonsets")
-    if not daemonsets:
-        return
-    nodes = context.client.list("nodes")
-    for daemonset in daemonsets:
-        pods = context.client.list("pods", meta.namespace_of(daemonset))
-        owned = utils.claim(context, daemonset, "pods", pods)
-        by_node: dict[str, list[Object]] = {}
-        for pod in owned:
-            by_node.setdefault(_target(pod), []).append(pod)
-        if not utils.is_terminating(daemonset):
-            _place(context, daemonset, nodes, by_node)
-            _replace_outdated(context, daemonset, nodes, by_node)
-        _update_status(context, daemonset, nodes, by_node)
+    """Bring every DaemonSet that something happened to closer to one pod a node."""
+    for key in [key for key in context.state if "/" in key]:
+        del context.state[key]  # an earlier version's memory, by owner and node
+    moved = any(_moves_pods(change) for change in context.changes)
+    touched = work_queue.touched(context, "daemonsets")
+    for daemonset in context.client.list("daemonsets") if moved else touched:
+        _Sync(context, daemonset).run()
 
 
-def tolerations(spec: Object) -> list[dict[str, Any]]:
-    """The template's tolerations and those of every daemon pod (daemonset_util.go: AddOrUpdateDaemonPodTolerations)."""
-    added = [*_ALWAYS_TOLERATED, *([_HOST_NETWORK] if spec.get("hostNetwork") else [])]
-    result = [dict(toleration) for toleration in spec.get("tolerations") or []]
-    for key, effect in added:
-        wanted = {"key": key, "operator": "Exists", "effect": effect}
-        if wanted not in result:
-            result.append(wanted)
-    return result
-
-
-def _target(pod: Object) -> str:
-    """The node that a daemon pod is on or aimed at (util/daemonset_util.go: GetTargetNodeName)."""
-    if node := pod["spec"].get("nodeName"):
-        return str(node)
-    affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
-    for term in required.get("nodeSelectorTerms") or []:
-        for field in term.get("matchFields") or []:
-            if field.get("key") == "metadata.name" and len(field.get("values") or []) == 1:
-                return str(field["values"][0])
-    return ""
-
-
-def pod_for(daemonset: Object, node: str) -> Object:
-    """The pod to create for a node (daemonset_util.go: CreatePodTemplate, ReplaceDaemonSetPodNodeNameNodeAffinity)."""
-    template = daemonset["spec"]["template"]
-    pod = utils.pod_from_template(daemonset, template)
-    labels = {**(pod["metadata"].get("labels") or {}), HASH_LABEL: utils.template_hash(template)}
-    labels["pod-template-generation"] = str(daemonset["metadata"].get("generation", 1))
-    spec = {**pod["spec"], "tolerations": tolerations(pod["spec"])}
-    affinity = spec.get("affinity") or {}
-    by_name = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
-    node_affinity = affinity.get("nodeAffinity") or {}
-    required = {"nodeSelectorTerms": _aimed(node_affinity, by_name)}
-    node_affinity = {**node_affinity, "requiredDuringSchedulingIgnoredDuringExecution": required}
-    spec["affinity"] = {**affinity, "nodeAffinity": node_affinity}
-    return {**pod, "metadata": {**pod["metadata"], "labels": labels}, "spec": spec}
-
-
-def _aimed(node_affinity: Object, by_name: Object) -> list[Object]:
-    required = node_affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
-    terms = required.get("nodeSelectorTerms") or []
-    return [{**term, **by_name} for term in terms] if terms else [by_name]
-
-
-def should_run(daemonset: Object, node: Object) -> tuple[bool, bool]:
-    """Whether a pod should be made for the node, and whether one that is there may stay (NodeShouldRunDaemonPod)."""
-    template = daemonset["spec"]["template"]
-    spec = template.get("spec") or {}
-    pod = {"metadata": template.get("metadata") or {}, "spec": {**spec, "tolerations": tolerations(spec)}}
-    if spec.get("nodeName") and spec["nodeName"] != meta.name_of(node):
-        return False, False
-    if not helpers.node_affinity_matches(pod, node):
-        return False, False
-    taints = (node.get("spec") or {}).get("taints") or []
-    tolerated = pod["spec"]["tolerations"]
-    if helpers.find_untolerated_taint(taints, tolerated, ("NoExecute",)) is not None:
-        return False, False
-    return helpers.find_untolerated_taint(taints, tolerated, ("NoSchedule",)) is None, True
-
-
-def _place(context: Context, daemonset: Object, nodes: list[Object], by_node: dict[str, list[Object]]) -> None:
-    """Create and delete pods, node by node (podsShouldBeOnNode, syncNodes)."""
-    names = {meta.name_of(node) for node in nodes}
-    for node in nodes:
-        name = meta.name_of(node)
-        run, stay = should_run(daemonset, node)
-        pods = [pod for pod in by_node.get(name, []) if not utils.is_terminating(pod)]
-        failed = [pod for pod in pods if (pod.get("status") or {}).get("phase") == "Failed"]
-        living = [pod for pod in pods if pod not in failed]
-        for pod in failed:
-            _end_failed(context, daemonset, name, pod)
-        if not stay:
-            _delete_all(context, daemonset, living)
-        elif len(living) > 1:
-            oldest = min(living, key=lambda pod: (not utils.is_ready(pod), utils.created(pod), meta.name_of(pod)))
-            _delete_all(context, daemonset, (pod for pod in living if pod is not oldest))
-        elif run and not by_node.get(name):
-            _create(context, daemonset, name)
-    for name, pods in by_node.items():
-        if name and name not in names:
-            _delete_all(context, daemonset, (pod for pod in pods if not utils.is_terminating(pod)))
-
-
-def _create(context: Context, daemonset: Object, node: str) -> None:
-    key = f"{daemonset['metadata']['uid']}/{node}"
-    until = (context.state.get(key) or {}).get("until", 0)
-    if until > context.now:
-        context.wake(f"retry:{key}", until)
-        return
-    made = utils.create_pod(context, daemonset, pod_for(daemonset, node), NAME)
-    if isinstance(made, StatusError):
-        _pause(context, key)
-        context.wake(f"retry:{key}", context.state[key]["until"])
-
-
-def _end_failed(context: Context, daemonset: Object, node: str, pod: Object) -> None:
-    message = f"Found failed daemon pod {meta.key_of(pod)} on node {node}, will try to kill it"
-    context.recorder.record(daemonset, events.WARNING, "FailedDaemonPod", message, component=NAME)
-    _pause(context, f"{daemonset['metadata']['uid']}/{node}")
-    utils.delete_pod(context, daemonset, pod, NAME)
-
-
-def _pause(context: Context, key: str) -> None:
-    """Wait longer after each failure on a node (failedPodsBackoff: 1 s to 15 min)."""
-    old = context.state.get(key) or {"pause": SECOND // 2, "until": 0}
-    if context.now > old["until"] + 2 * MAX_PAUSE:
-        old = {"pause": SECOND // 2, "until": 0}
-    pause = min(old["pause"] * 2, MAX_PAUSE)
-    context.state[key] = {"pause": pause, "until": context.now + pause}
-
-
-def _delete_all(context: Context, daemonset: Object, pods: Iterable[Object]) -> None:
-    for pod in pods:
-        utils.delete_pod(context, daemonset, pod, NAME)
-
-
-def _is_current(daemonset: Object, pod: Object) -> bool:
-    generation = str(daemonset["metadata"].get("generation", 1))
-    labels = meta.labels_of(pod)
-    if labels.get("pod-template-generation") == generation:
+def _moves_pods(change: WatchEvent) -> bool:
+    """Whether a change of a node can matter to DaemonSets (addNode, updateNode, deleteNode)."""
+    if change.resource != "nodes":
+        return False
+    now, before = change.object, change.previous
+    if change.type != "MODIFIED" or before is None:
         return True
-    return labels.get(HASH_LABEL) == utils.template_hash(daemonset["spec"]["template"])
+    return meta.labels_of(now) != meta.labels_of(before) or now.get("spec") != before.get("spec")
 
 
-def _replace_outdated(
-    context: Context, daemonset: Object, nodes: list[Object], by_node: dict[str, list[Object]]
-) -> None:
-    """Delete pods of an older template within maxUnavailable (update.go: rollingUpdate)."""
-    strategy = daemonset["spec"].get("updateStrategy") or {}
-    if strategy.get("type") == "OnDelete":
-        return
-    eligible = [meta.name_of(node) for node in nodes if should_run(daemonset, node)[0]]
-    limit = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
-    room = max(1, utils.int_or_percent(limit, len(eligible), round_up=True))
-    outdated = []
-    for name in eligible:
-        pods = [pod for pod in by_node.get(name, []) if utils.is_active(pod)]
-        if not any(_is_available(context, daemonset, pod) for pod in pods):
-            room -= 1
-        outdated += [pod for pod in pods if not _is_current(daemonset, pod)]
-    for pod in outdated:
-        if not _is_available(context, daemonset, pod):
-            utils.delete_pod(context, daemonset, pod, NAME)
-        elif room > 0:
-            room -= 1
-            utils.delete_pod(context, daemonset, pod, NAME)
+class _Sync:
+    """One pass over one DaemonSet (syncDaemonSet)."""
+
+    def __init__(self, context: Context, daemonset: Object) -> None:
+        self.context = context
+        self.daemonset = daemonset
+        self.uid = str(daemonset["metadata"]["uid"])
+        self.nodes = context.client.list("nodes")
+        self.wanted = {meta.name_of(node): daemon_pods.should_run(daemonset, node) for node in self.nodes}
+        self.code = ""
+        self.soonest: Instant | None = None
+
+    def run(self) -> None:
+        """Keep the history, place pods, follow the template, count."""
+        if utils.is_terminating(self.daemonset):
+            return
+        revisions = history.revisions_of(self.context, self.daemonset)
+        current, collisions = history.current(self.context, self.daemonset, revisions, history.HASH_LABEL)
+        self.code = meta.labels_of(current).get(history.HASH_LABEL, "")
+        by_node = self._by_node()
+        before = self.context.client.revision
+        self._place(by_node)
+        if self.context.client.revision == before:
+            self._roll(by_node)
+        self._truncate([found for found in revisions if meta.name_of(found) != meta.name_of(current)])
+        self._update_status(self._by_node(), collisions)
+        self._wait_for_availability()
+
+    def _by_node(self) -> dict[str, list[Object]]:
+        """The DaemonSet's pods by their node, without those that are over and going (getNodesToDaemonPods)."""
+        pods = self.context.client.list("pods", meta.namespace_of(self.daemonset))
+        found: dict[str, list[Object]] = {}
+        for pod in utils.claim(self.context, self.daemonset, "pods", pods):
+            over = _phase(pod) in {"Succeeded", "Failed"}
+            if not (over and utils.is_terminating(pod)):
+                found.setdefault(daemon_pods.target(pod), []).append(pod)
+        return found
+
+    # ---- one pod a node
+
+    def _place(self, by_node: dict[str, list[Object]]) -> None:
+        """Mirrors manage, podsShouldBeOnNode."""
+        plan = daemon_rollout.Plan()
+        for node, (run, stay) in self.wanted.items():
+            pods = by_node.get(node, [])
+            living = [pod for pod in pods if not utils.is_terminating(pod)]
+            if run and not pods:
+                plan.create.append(node)
+            elif stay:
+                running = self._without_ended(node, living, plan)
+                if daemon_pods.allows_surge(self.daemonset):
+                    plan.delete += self._too_many_of_a_surge(running)
+                    plan.create += [node] if run and not running else []
+                else:
+                    plan.delete += daemon_pods.in_order(running)[1:]
+            else:
+                plan.delete += living
+        for node, pods in by_node.items():
+            if node not in self.wanted:
+                waiting = [pod for pod in pods if not pod["spec"].get("nodeName")]
+                plan.delete += [pod for pod in waiting if not utils.is_terminating(pod)]
+        self._carry_out(plan)
+
+    def _without_ended(self, node: str, pods: list[Object], plan: daemon_rollout.Plan) -> list[Object]:
+        """The pods that run; those that ended are deleted, failed ones after a growing pause."""
+        running: list[Object] = []
+        for pod in pods:
+            where = f"daemon pod {meta.key_of(pod)} on node {node}"
+            if _phase(pod) == "Failed":
+                if self._may_end_failed(node):
+                    self._record(events.WARNING, "FailedDaemonPod", f"Found failed {where}, will try to kill it")
+                    plan.delete.append(pod)
+            elif _phase(pod) == "Succeeded":
+                self._record(events.NORMAL, "SucceededDaemonPod", f"Found succeeded {where}, will try to delete it")
+                plan.delete.append(pod)
+            else:
+                running.append(pod)
+        return running
+
+    def _may_end_failed(self, node: str) -> bool:
+        """Whether the node's pause is over; the next one is twice as long (IsInBackOffSinceUpdate, Next)."""
+        known = dict(self.context.state.get(self.uid) or {})
+        pauses = dict(known.get("pauses") or {})
+        pause, since = pauses.get(node) or (0, 0)
+        now = self.context.now
+        if now - since <= 2 * MAX_PAUSE and now < since + pause:
+            self.context.wake(f"due:{self.uid}", since + pause, idle=True)
+            return False
+        stale = now - since > 2 * MAX_PAUSE
+        pauses[node] = [FIRST_PAUSE if stale else min(pause * 2, MAX_PAUSE) or FIRST_PAUSE, now]
+        self.context.state[self.uid] = {**known, "pauses": pauses}
+        return True
+
+    def _too_many_of_a_surge(self, running: list[Object]) -> list[Object]:
+        """At most one old and one new pod: the old one while it serves and the new one does not."""
+        if len(running) <= 1:
+            return []
+        ordered = daemon_pods.in_order(running)
+        new = [pod for pod in ordered if meta.labels_of(pod).get(history.HASH_LABEL) == self.code]
+        old = [pod for pod in ordered if pod not in new]
+        surplus = new[1:] + old[1:]
+        if new and old and (not utils.is_ready(old[0]) or self._is_available(new[0])):
+            surplus.append(old[0])
+        return surplus
+
+    def _carry_out(self, plan: daemon_rollout.Plan) -> None:
+        """Delete and make pods, in batches of 1, 2, 4 … until one is refused (syncNodes)."""
+        batch, left = 1, plan.create[:BURST]
+        while left:
+            made = [self._create(node) for node in left[:batch]]
+            if any(isinstance(found, StatusError) and not utils.namespace_ends(found) for found in made):
+                work_queue.failed(self.context, self.uid)
+                break
+            left = left[batch:]
+            batch *= 2
+        else:
+            work_queue.succeeded(self.context, self.uid)
+        for pod in plan.delete[:BURST]:
+            utils.delete_pod(self.context, self.daemonset, pod, NAME)
+
+    def _create(self, node: str) -> Object | StatusError:
+        pod = daemon_pods.new_pod(self.daemonset, node, self.code)
+        return utils.create_pod(self.context, self.daemonset, pod, NAME)
+
+    # ---- updates
+
+    def _roll(self, by_node: dict[str, list[Object]]) -> None:
+        """One step of a rolling update, where nothing had to be placed."""
+        if (self.daemonset["spec"].get("updateStrategy") or {}).get("type") != "RollingUpdate":
+            return
+        wanted = frozenset(node for node, (run, _) in self.wanted.items() if run)
+        everywhere = {**{node: [] for node in wanted}, **by_node}
+        rollout = daemon_rollout.Rollout(self.daemonset, self.code, wanted, everywhere, self._is_available)
+        plan = rollout.plan()
+        if plan.delete or plan.create:
+            self._carry_out(plan)
+
+    def _is_available(self, pod: Object) -> bool:
+        wait = int(self.daemonset["spec"].get("minReadySeconds") or 0)
+        since = utils.ready_since(pod)
+        if since is not None and since + wait * SECOND > self.context.now:
+            self.soonest = min(self.soonest or since + wait * SECOND, since + wait * SECOND)
+        return utils.is_available(pod, wait, self.context.now)
+
+    def _wait_for_availability(self) -> None:
+        if self.soonest is not None:
+            self.context.wake(f"available:{self.uid}", self.soonest)
+
+    def _truncate(self, old: list[Object]) -> None:
+        """Delete the oldest revisions beyond the limit, but for those of living pods (cleanupHistory)."""
+        surplus = len(old) - int(self.daemonset["spec"].get("revisionHistoryLimit", 10))
+        if surplus <= 0:
+            return
+        pods = self.context.client.list("pods", meta.namespace_of(self.daemonset))
+        mine = [pod for pod in pods if (meta.controller_of(pod) or {}).get("uid") == self.uid]
+        living = {meta.labels_of(pod).get(history.HASH_LABEL) for pod in mine}
+        unused = [found for found in old if meta.labels_of(found).get(history.HASH_LABEL) not in living]
+        for revision in unused[:surplus]:
+            try:
+                self.context.client.delete("controllerrevisions", meta.name_of(revision), meta.namespace_of(revision))
+            except NotFound:
+                continue
+
+    # ---- status
+
+    def _update_status(self, by_node: dict[str, list[Object]], collisions: int) -> None:
+        """Mirrors updateDaemonSetStatus: the counts that `kubectl get ds` prints."""
+        counts = dict.fromkeys(("desired", "current", "misscheduled", "ready", "updated", "available"), 0)
+        for node, (run, _) in self.wanted.items():
+            pods = by_node.get(node)
+            if not run:
+                counts["misscheduled"] += bool(pods)
+                continue
+            counts["desired"] += 1
+            if not pods:
+                continue
+            first = daemon_pods.in_order(pods)[0]
+            ready = utils.is_ready(first)
+            counts["current"] += 1
+            counts["ready"] += ready
+            counts["available"] += ready and self._is_available(first)
+            counts["updated"] += daemon_pods.is_updated(self.daemonset, first, self.code)
+        status: dict[str, Any] = {
+            "currentNumberScheduled": counts["current"],
+            "numberMisscheduled": counts["misscheduled"],
+            "desiredNumberScheduled": counts["desired"],
+            "numberReady": counts["ready"],
+            "observedGeneration": self.daemonset["metadata"].get("generation", 1),
+        }
+        optional = {
+            "updatedNumberScheduled": counts["updated"],
+            "numberAvailable": counts["available"],
+            "numberUnavailable": counts["desired"] - counts["available"],
+            "collisionCount": collisions,
+        }
+        status.update({name: count for name, count in optional.items() if count})
+        utils.write_status(self.context, self.daemonset, status)
+
+    def _record(self, kind: str, reason: str, message: str) -> None:
+        self.context.recorder.record(self.daemonset, kind, reason, message, component=NAME)
 
 
-def _is_available(context: Context, daemonset: Object, pod: Object) -> bool:
-    wait = int(daemonset["spec"].get("minReadySeconds") or 0)
-    since = utils.ready_since(pod)
-    if since is not None and since + wait * SECOND > context.now:
-        context.wake(f"available:{pod['metadata']['uid']}", since + wait * clock.SECOND)
-    return utils.is_available(pod, wait, context.now)
-
-
-def _update_status(context: Context, daemonset: Object, nodes: list[Object], by_node: dict[str, list[Object]]) -> None:
-    """Mirrors updateDaemonSetStatus: the counts that `kubectl get ds` prints."""
-    counts = dict.fromkeys(("desired", "current", "misscheduled", "ready", "updated", "available"), 0)
-    for node in nodes:
-        pods = sorted(
-            (p for p in by_node.get(meta.name_of(node), []) if not utils.is_terminating(p)), key=utils.created
-        )
-        if not should_run(daemonset, node)[0]:
-            counts["misscheduled"] += bool(pods)
-            continue
-        counts["desired"] += 1
-        if not pods:
-            continue
-        counts["current"] += 1
-        counts["ready"] += utils.is_ready(pods[0])
-        counts["updated"] += _is_current(daemonset, pods[0])
-        counts["available"] += _is_available(context, daemonset, pods[0])
-    status: dict[str, Any] = {
-        "currentNumberScheduled": counts["current"],
-        "numberMisscheduled": counts["misscheduled"],
-        "desiredNumberScheduled": counts["desired"],
-        "numberReady": counts["ready"],
-        "observedGeneration": daemonset["metadata"].get("generation", 1),
-    }
-    optional = {
-        "updatedNumberScheduled": counts["updated"],
-        "numberAvailable": counts["available"],
-        "numberUnavailable": counts["desired"] - counts["available"],
-    }
-    status.update({name: count for name, count in optional.items() if count})
-    utils.write_status(context, daemonset, status)
+def _phase(pod: Object) -> str:
+    return str((pod.get("status") or {}).get("phase") or "")

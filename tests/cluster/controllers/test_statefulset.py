@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from app.apimachinery import meta
+from app.apimachinery import clock, meta
 from app.apimachinery.meta import Object
 from app.cluster.cluster import Cluster
 from tests.cluster.builders import MINUTE, NOW, SECOND, events, fresh, pods_of, workload
@@ -200,9 +200,44 @@ def test_old_revisions_go_beyond_the_history_limit() -> None:
 def test_min_ready_seconds_delays_the_next_pod() -> None:
     cluster = with_set(replicas=2, minReadySeconds=30)
     first, second = pods_of(cluster, "web")
-    ready = next(c for c in first["status"]["conditions"] if c["type"] == "Ready")
-    assert second["metadata"]["creationTimestamp"][14:] > ready["lastTransitionTime"][14:]
-    assert status(cluster)["availableReplicas"] == 2
+    assert made_at(second) - ready_at(first) == 30 * SECOND
+    assert cluster.now >= ready_at(second) + 30 * SECOND
+    assert (status(cluster)["readyReplicas"], status(cluster)["availableReplicas"]) == (2, 2)
+
+
+def test_a_pod_is_ready_before_it_is_available() -> None:
+    cluster = fresh()
+    cluster.client.create(workload("StatefulSet", "web", serviceName="web", replicas=2, minReadySeconds=30))
+    cluster.advance_to(NOW + 20 * SECOND)
+    assert names(cluster) == ["web-0"]
+    assert (status(cluster)["readyReplicas"], status(cluster)["availableReplicas"]) == (1, 0)
+
+
+def test_min_ready_seconds_slows_an_update_down() -> None:
+    cluster = with_set(replicas=2, minReadySeconds=30)
+    change(cluster, NEWER)
+    first, second = pods_of(cluster, "web")
+    assert images(cluster) == ["nginx:1.28"] * 2
+    assert made_at(first) - ready_at(second) >= 30 * SECOND
+
+
+def test_min_ready_seconds_slows_scaling_down_too() -> None:
+    cluster = with_set(replicas=3, minReadySeconds=60)
+    cluster.client.delete("pods", "web-0", "default")
+    cluster.client.patch("statefulsets", "web", "default", {"spec": {"replicas": 1}})
+    start = cluster.now
+    cluster.advance_to(start + 30 * SECOND)
+    assert len(names(cluster)) == 3
+    cluster.settle()
+    assert names(cluster) == ["web-0"]
+
+
+def made_at(pod: Object) -> int:
+    return clock.parse(pod["metadata"]["creationTimestamp"])
+
+
+def ready_at(pod: Object) -> int:
+    return clock.parse(next(c for c in pod["status"]["conditions"] if c["type"] == "Ready")["lastTransitionTime"])
 
 
 def test_each_pod_has_its_own_claims_and_keeps_them() -> None:
@@ -219,21 +254,80 @@ def test_each_pod_has_its_own_claims_and_keeps_them() -> None:
     assert len(cluster.client.list("persistentvolumeclaims")) == 2
 
 
-@pytest.mark.parametrize(
-    ("policy", "scaled", "deleted"),
-    [
-        ({"whenScaled": "Delete", "whenDeleted": "Retain"}, ["data-web-0"], ["data-web-0"]),
-        ({"whenScaled": "Retain", "whenDeleted": "Delete"}, ["data-web-0", "data-web-1"], []),
-        ({"whenScaled": "Delete", "whenDeleted": "Delete"}, ["data-web-0"], []),
-    ],
-)
-def test_the_retention_policy_says_when_claims_go(policy: Object, scaled: list[str], deleted: list[str]) -> None:
-    cluster = with_set(replicas=2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
-    change(cluster, {"spec": {"replicas": 1}})
-    assert [meta.name_of(claim) for claim in cluster.client.list("persistentvolumeclaims")] == scaled
+def claims(cluster: Cluster) -> dict[str, list[str]]:
+    """The owners of each claim: `Kind/name`."""
+    found = cluster.client.list("persistentvolumeclaims")
+    return {
+        meta.name_of(claim): [f"{o['kind']}/{o['name']}" for o in claim["metadata"].get("ownerReferences") or []]
+        for claim in found
+    }
+
+
+def with_claims(when_scaled: str, when_deleted: str) -> Cluster:
+    policy = {"whenScaled": when_scaled, "whenDeleted": when_deleted}
+    return with_set(replicas=2, volumeClaimTemplates=[CLAIM], persistentVolumeClaimRetentionPolicy=policy)
+
+
+POLICIES = [(scaled, deleted) for scaled in ("Retain", "Delete") for deleted in ("Retain", "Delete")]
+
+
+@pytest.mark.parametrize(("when_scaled", "when_deleted"), POLICIES)
+def test_claims_belong_to_the_set_where_they_go_with_it(when_scaled: str, when_deleted: str) -> None:
+    owners = ["StatefulSet/web"] if when_deleted == "Delete" else []
+    assert claims(with_claims(when_scaled, when_deleted)) == {"data-web-0": owners, "data-web-1": owners}
+
+
+@pytest.mark.parametrize(("when_scaled", "when_deleted"), POLICIES)
+def test_a_claim_belongs_to_a_pod_that_is_scaled_away_and_goes_with_it(when_scaled: str, when_deleted: str) -> None:
+    cluster = with_claims(when_scaled, when_deleted)
+    cluster.client.patch("statefulsets", "web", "default", {"spec": {"replicas": 1}})
+    cluster.advance_to(cluster.now)
+    kept = ["StatefulSet/web"] if when_deleted == "Delete" else []
+    leaving = ["Pod/web-1"] if when_scaled == "Delete" else kept
+    assert claims(cluster) == {"data-web-0": kept, "data-web-1": leaving}
+    assert names(cluster) == ["web-0", "web-1"]
+    cluster.settle()
+    assert names(cluster) == ["web-0"]
+    gone = when_scaled == "Delete"
+    assert claims(cluster) == ({"data-web-0": kept} if gone else {"data-web-0": kept, "data-web-1": kept})
+
+
+@pytest.mark.parametrize(("when_scaled", "when_deleted"), POLICIES)
+def test_claims_outlive_the_set_or_go_with_it(when_scaled: str, when_deleted: str) -> None:
+    cluster = with_claims(when_scaled, when_deleted)
     cluster.client.delete("statefulsets", "web", "default")
     cluster.settle()
-    assert [meta.name_of(claim) for claim in cluster.client.list("persistentvolumeclaims")] == deleted
+    assert names(cluster) == []
+    assert claims(cluster) == ({} if when_deleted == "Delete" else {"data-web-0": [], "data-web-1": []})
+
+
+@pytest.mark.parametrize("when_scaled", ["Retain", "Delete"])
+def test_scaling_up_again_finds_the_claim_that_was_kept(when_scaled: str) -> None:
+    cluster = with_claims(when_scaled, "Retain")
+    before = cluster.client.get("persistentvolumeclaims", "data-web-1")["metadata"]["uid"]
+    change(cluster, {"spec": {"replicas": 1}})
+    change(cluster, {"spec": {"replicas": 2}})
+    after = cluster.client.get("persistentvolumeclaims", "data-web-1")["metadata"]["uid"]
+    assert (after == before) == (when_scaled == "Retain")
+    assert names(cluster) == ["web-0", "web-1"]
+
+
+def test_a_pod_that_somebody_deletes_keeps_its_claim_under_any_policy() -> None:
+    cluster = with_claims("Delete", "Delete")
+    before = cluster.client.get("persistentvolumeclaims", "data-web-1")["metadata"]["uid"]
+    cluster.client.delete("pods", "web-1", "default")
+    cluster.settle()
+    assert cluster.client.get("persistentvolumeclaims", "data-web-1")["metadata"]["uid"] == before
+    assert names(cluster) == ["web-0", "web-1"]
+
+
+def test_a_new_policy_holds_for_claims_that_are_there() -> None:
+    cluster = with_claims("Retain", "Retain")
+    policy = {"whenDeleted": "Delete", "whenScaled": "Retain"}
+    change(cluster, {"spec": {"persistentVolumeClaimRetentionPolicy": policy}})
+    assert claims(cluster) == {"data-web-0": ["StatefulSet/web"], "data-web-1": ["StatefulSet/web"]}
+    change(cluster, {"spec": {"persistentVolumeClaimRetentionPolicy": {**policy, "whenDeleted": "Retain"}}})
+    assert claims(cluster) == {"data-web-0": [], "data-web-1": []}
 
 
 def test_pods_that_a_node_refuses_are_made_again_with_growing_pauses() -> None:
