@@ -223,7 +223,7 @@ class TestWriting:
         before = server.client.revision
         assert loaded(server.ask("POST", f"{PODS}?dryRun=All", pod("bee")), 201)["metadata"]["name"] == "bee"
         assert server.client.revision == before
-        assert server.ask("POST", f"{PODS}?dryRun=Some", pod("bee")).code == 400
+        assert server.ask("POST", f"{PODS}?dryRun=Some", pod("bee")).code == 422
 
     @pytest.mark.parametrize(
         ("body", "code", "says"),
@@ -253,7 +253,7 @@ class TestWriting:
         for wrong in (b"a: [", b"a: 1\n---\nb: 2\n", b""):
             assert server.ask("POST", PODS, wrong, content_type="application/yaml").code == 400
 
-    @pytest.mark.parametrize(("validation", "code"), [("Strict", 400), ("Ignore", 201), ("Sometimes", 400)])
+    @pytest.mark.parametrize(("validation", "code"), [("Strict", 400), ("Ignore", 201), ("Sometimes", 422)])
     def test_unknown_fields_are_refused_where_the_client_wants_that(self, server, validation, code):
         body = pod("bee", tolerationz=[])
         answer = loaded(server.ask("POST", f"{PODS}?fieldValidation={validation}", body), code)
@@ -340,10 +340,10 @@ class TestWriting:
     @pytest.mark.parametrize(
         "options",
         [
-            {"gracePeriodSeconds": -1},
             {"gracePeriodSeconds": "soon"},
-            {"propagationPolicy": "Sometimes"},
-            {"dryRun": ["Some"]},
+            {"propagationPolicy": 1},
+            {"orphanDependents": "yes"},
+            {"preconditions": []},
             {"dryRun": [[]]},
             [],
         ],

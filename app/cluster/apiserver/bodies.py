@@ -18,8 +18,6 @@ from app.apis import decode, protobuf
 from app.apis.scheme import KindInfo
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 
-FIELD_VALIDATION = ("Ignore", "Warn", "Strict")
-
 _YAML = ("application/yaml", "application/x-yaml", "text/yaml")
 _READ = ("", "application/json", "application/x-www-form-urlencoded")
 _MAX_DEPTH = 100

@@ -13,7 +13,7 @@ from app.apimachinery.errors import BadRequest
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError, invalid, invalid_object
 from app.cluster import rbac
-from app.cluster.apiserver import bodies, shapes, writing
+from app.cluster.apiserver import bodies, request_options, shapes
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.served import Served
@@ -41,7 +41,7 @@ def create(cluster: Served, request: ApiRequest, target: Target, user: User) -> 
     body = bodies.decoded(request, target.info)
     review, shape = _REVIEWS[target.info.kind]
     shapes.check(body, target.info, shape)
-    writing.write_options(request)
+    request_options.of_write(request)
     status = review(cluster, body, target, user)
     metadata = {**(body.get("metadata") or {})}
     if target.namespace:

@@ -8,7 +8,7 @@ from app.apimachinery import patch as patches
 from app.apimachinery.errors import BadRequest
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver import bodies, patching, writing
+from app.cluster.apiserver import bodies, patching, request_options, writing
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.printers.base import selector_text
@@ -47,7 +47,7 @@ def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
 
 def _apply(cluster: Served, request: ApiRequest, target: Target, scale: Any) -> ApiResponse:
     """The replicas that a Scale applies, as a configuration of the workload (managedfields/scalehandler.go)."""
-    options = {**writing.write_options(request), **writing.apply_options(request)}
+    options = request_options.of_patch(request, applies=True)
     named = (scale.get("apiVersion"), scale.get("kind"))
     if named != ("autoscaling/v1", "Scale"):
         raise BadRequest(f"invalid object type: {named[0] or '/'}, Kind={named[1] or ''}")
@@ -86,6 +86,6 @@ def _write(cluster: Served, request: ApiRequest, target: Target, scale: Object) 
     version = (scale.get("metadata") or {}).get("resourceVersion")
     if version:
         change["metadata"] = {"resourceVersion": version}
-    options = writing.write_options(request)
+    options = request_options.of_write(request)
     written = cluster.client.patch(target.info, target.name, target.namespace, change, "merge", door="scale", **options)
     return ApiResponse.of(scale_of(written))

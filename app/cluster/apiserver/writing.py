@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from app.apimachinery import patch as patches
-from app.apimachinery import validation
 from app.apimachinery.errors import BadRequest, MethodNotAllowed, UnsupportedMediaType
 from app.apimachinery.meta import Object, name_of, namespace_of
-from app.apimachinery.validation import ErrorKind, FieldError
 from app.apis import scheme
 from app.cluster.apiserver import (
     bodies,
@@ -18,6 +15,7 @@ from app.cluster.apiserver import (
     managedfields,
     patching,
     reading,
+    request_options,
     shapes,
     token_requests,
     warnings,
@@ -40,7 +38,6 @@ _RETURN_DELETED = (
     "PersistentVolumeClaim",
     "ResourceQuota",
 )
-_PROPAGATION = ("Orphan", "Background", "Foreground")
 
 _BINDING = scheme.for_kind("v1", "Binding")
 _SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
@@ -51,7 +48,7 @@ def create(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     if target.info.namespaced and not target.namespace:
         raise MethodNotAllowed("the server does not allow this method on the requested resource")
     obj = bodies.decoded(request, target.info)
-    created = cluster.client.create(obj, target.namespace, **write_options(request))
+    created = cluster.client.create(obj, target.namespace, **request_options.of_write(request))
     if target.info.kind == "Binding":
         return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
     told = [*bodies.unknown_fields(request, obj), *warnings.on_create(created)]
@@ -63,7 +60,7 @@ def update(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     obj = bodies.decoded(request, target.info)
     if name_of(obj) != target.name:
         raise BadRequest(f"the name of the object ({name_of(obj)}) does not match the name on the URL ({target.name})")
-    options = write_options(request)
+    options = request_options.of_write(request)
     old = cluster.client.find(target.info, target.name, target.namespace)
     updated = cluster.client.update(obj, target.namespace, subresource=target.subresource, **options)
     told = [*bodies.unknown_fields(request, obj), *_changed(target, updated, old)]
@@ -77,7 +74,7 @@ def _changed(target: Target, new: Object, old: Object | None) -> list[str]:
 def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """PATCH of an object or of its status, in any of the four forms; an apply may create the object: 201."""
     applies = request.content_type == patching.APPLY
-    options = {**write_options(request), **apply_options(request)}
+    options = request_options.of_patch(request, applies=applies)
     document = patch_of(request)
     old = cluster.client.find(target.info, target.name, target.namespace)
     patched = cluster.client.patch(
@@ -94,19 +91,6 @@ def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
         told = [*_unknown_in_patch(request, target, document), *told]
     code = 201 if applies and old is None else 200
     return bodies.warned(reading.answer(cluster, request, target, patched, code), told)
-
-
-def apply_options(request: ApiRequest) -> dict[str, Any]:
-    """`force`, which only an apply may have; an apply must name its manager (ValidatePatchOptions)."""
-    applies = request.content_type == patching.APPLY
-    errors = []
-    if not applies and request.param("force"):
-        errors.append(FieldError("force", ErrorKind.FORBIDDEN, detail="may not be specified for non-apply patch"))
-    if applies and not request.param("fieldManager"):
-        errors.append(FieldError("fieldManager", ErrorKind.REQUIRED, detail="is required for apply patch"))
-    if errors:
-        raise validation.invalid_object("PatchOptions.meta.k8s.io", "", errors)
-    return {"force": request.flag("force")}
 
 
 def _unknown_in_patch(request: ApiRequest, target: Target, document: dict[str, Any] | list[Any]) -> list[str]:
@@ -132,7 +116,7 @@ def patch_of(request: ApiRequest) -> dict[str, Any] | list[Any]:
 
 def delete(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """DELETE of one object: the object where it lives on or the kind returns it, else a Status."""
-    deleted = _delete(cluster, target, target.name, target.namespace, _delete_options(request))
+    deleted = _delete(cluster, target, target.name, target.namespace, request_options.of_delete(request))
     gone = cluster.client.find(target.info, target.name, target.namespace) is None
     if gone and target.info.kind not in _RETURN_DELETED:
         details = {"name": target.name, "kind": target.info.plural, "uid": deleted["metadata"]["uid"]}
@@ -144,7 +128,7 @@ def delete(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
 
 def delete_collection(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     """DELETE of all objects that the selectors leave; the list of them."""
-    options = _delete_options(request)
+    options = request_options.of_delete(request)
     list_options.check(request)
     matches = reading.selector(request, target)
     deleted = [
@@ -170,7 +154,7 @@ def bind(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     if name_of(binding) not in ("", target.name):
         raise BadRequest("name in URL does not match name in Binding object")
     metadata = {**(binding.get("metadata") or {}), "name": target.name, "namespace": target.namespace}
-    dry_run = write_options(request)["dry_run"]
+    dry_run = request_options.of_write(request)["dry_run"]
     cluster.client.bind(target.namespace, target.name, {**binding, "metadata": metadata}, dry_run=dry_run)
     return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
 
@@ -179,7 +163,7 @@ def create_token(cluster: Served, request: ApiRequest, target: Target) -> ApiRes
     """POST to serviceaccounts/NAME/token: 201 and the request with its token."""
     body = bodies.decoded(request, token_requests.TOKEN_REQUEST)
     shapes.check(body, token_requests.TOKEN_REQUEST, token_requests.SHAPE)
-    write_options(request)
+    request_options.of_write(request)
     return ApiResponse.of(cluster.client.create_token(target.namespace, target.name, body), 201)
 
 
@@ -190,79 +174,9 @@ def evict(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
     given = namespace_of(body)
     if given and given != target.namespace:
         raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
-    dry_run = write_options(request)["dry_run"]
+    dry_run = request_options.of_write(request)["dry_run"]
     cluster.client.evict(target.namespace, target.name, body, dry_run=dry_run)
     return ApiResponse.of({**_SUCCESS, "code": 201}, 201)
-
-
-def write_options(request: ApiRequest) -> dict[str, Any]:
-    """The options of a write that stand in the query: dryRun, fieldManager, fieldValidation. BadRequest."""
-    validation = request.param("fieldValidation") or "Warn"
-    if validation not in bodies.FIELD_VALIDATION:
-        raise BadRequest(
-            f'fieldValidation: Unsupported value: "{validation}": supported values: "Ignore", "Warn", "Strict"'
-        )
-    return {
-        "dry_run": _dry_run([value for name, value in request.query if name == "dryRun"]),
-        "field_manager": _field_manager(request),
-        "field_validation": "Strict" if validation == "Strict" else "Ignore",
-    }
-
-
-_OPTIONS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
-_LONGEST_MANAGER = 128
-
-
-def _field_manager(request: ApiRequest) -> str:
-    """`fieldManager`, else what the user agent stands for. Invalid for a name that is none (ValidateFieldManager)."""
-    given = request.param("fieldManager")
-    errors = []
-    if len(given.encode()) > _LONGEST_MANAGER:
-        told = f"may not be more than {_LONGEST_MANAGER} bytes"
-        errors.append(FieldError("fieldManager", ErrorKind.TOO_LONG, given, told))
-    place = 0
-    for letter in given:
-        if not letter.isprintable():
-            told = f"invalid character U+{ord(letter):04X} (at position {place})"
-            errors.append(FieldError("fieldManager", ErrorKind.INVALID, given, told))
-        place += len(letter.encode())
-    if errors:
-        raise validation.invalid_object(f"{_OPTIONS[request.method]}.meta.k8s.io", "", errors)
-    return given or managedfields.manager_of(request.headers.get("user-agent", "")) or "unknown"
-
-
-def _dry_run(values: Sequence[str]) -> bool:
-    for value in values:
-        if value != "All":
-            raise BadRequest(f'dryRun: Unsupported value: "{value}": supported values: "All"')
-    return bool(values)
-
-
-def _delete_options(request: ApiRequest) -> dict[str, Any]:
-    body = bodies.json_of(request) if request.body else {}
-    if not isinstance(body, dict):
-        raise BadRequest("DeleteOptions is not an object")
-    grace = body.get("gracePeriodSeconds", request.number("gracePeriodSeconds"))
-    if grace is not None and (not isinstance(grace, int) or isinstance(grace, bool) or grace < 0):
-        raise BadRequest("gracePeriodSeconds must be a whole number of seconds, not negative")
-    propagation = body.get("propagationPolicy") or request.param("propagationPolicy") or None
-    if propagation is not None and propagation not in _PROPAGATION:
-        raise BadRequest(
-            f'propagationPolicy: Unsupported value: "{propagation}": supported values: '
-            '"Foreground", "Background", "Orphan"'
-        )
-    if propagation is None and body.get("orphanDependents"):
-        propagation = "Orphan"
-    dry_runs = body.get("dryRun") or [value for name, value in request.query if name == "dryRun"]
-    preconditions = body.get("preconditions")
-    wanted = preconditions if isinstance(preconditions, dict) else {}
-    return {
-        "grace_seconds": grace,
-        "propagation": propagation,
-        "uid": str(wanted.get("uid") or ""),
-        "resource_version": str(wanted.get("resourceVersion") or ""),
-        "dry_run": _dry_run(dry_runs if isinstance(dry_runs, list) else [str(dry_runs)]),
-    }
 
 
 def _delete(cluster: Served, target: Target, name: str, namespace: str, options: dict[str, Any]) -> Object:
