@@ -100,7 +100,7 @@ def compiled(expression: str) -> Any:
 def shown(expression: str, variables: Mapping[str, Any]) -> str:
     """What an expression tells of an object: a text, or the texts of a list with commas; empty where it cannot."""
     try:
-        value = program(expression).eval(data=dict(variables))
+        value = program(expression).eval(data=_plain_all(variables))
     except RuntimeError:  # what cannot be told is not told: the verdict does not depend on it
         return ""
     if str(value.type()) == "ERROR":
@@ -112,7 +112,7 @@ def shown(expression: str, variables: Mapping[str, Any]) -> str:
 def evaluate(expression: str, variables: Mapping[str, Any]) -> Answer:
     """Whether the expression holds; not so where it asks for what is not there. EvaluationError for other faults."""
     try:
-        value = compiled(expression).eval(data=dict(variables))
+        value = compiled(expression).eval(data=_plain_all(variables))
     except RuntimeError as error:
         raise EvaluationError(str(error)) from error
     if str(value.type()) == "BOOL":
@@ -121,6 +121,17 @@ def evaluate(expression: str, variables: Mapping[str, Any]) -> Answer:
     if str(value.type()) == "ERROR" and (found := _MISSING.match(text)):
         return Answer(value=False, missing=found[1] or f"[{found[2]}]")
     raise EvaluationError(text if str(value.type()) == "ERROR" else f"the expression gave {text!r}")
+
+
+def _plain_all(variables: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in variables.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A stored object, or a list of them, as the plain dicts that CEL takes."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def literals(expression: str) -> Iterator[str]:
