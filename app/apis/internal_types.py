@@ -109,10 +109,29 @@ _LAYOUT: Mapping[str, str] = {
     "PersistentVolumeClaimVolumeSource": "ClaimName ReadOnly?",
     "NFSVolumeSource": "Server Path ReadOnly?",
     "CSIVolumeSource": "Driver ReadOnly* FSType* VolumeAttributes* NodePublishSecretRef*",
+    "PersistentVolumeClaimSpec": "AccessModes* Selector* Resources. VolumeName StorageClassName* VolumeMode* "
+    "DataSource* DataSourceRef* VolumeAttributesClassName*",
+    "VolumeResourceRequirements": "Limits* Requests*",
+    "TypedLocalObjectReference": "APIGroup* Kind Name",
+    "TypedObjectReference": "APIGroup* Kind Name Namespace*",
+    "PersistentVolumeSource": "GCEPersistentDisk* AWSElasticBlockStore* HostPath* Glusterfs* NFS* RBD* Quobyte* ISCSI* "
+    "FlexVolume* Cinder* CephFS* FC* Flocker* AzureFile* VsphereVolume* AzureDisk* PhotonPersistentDisk* "
+    "PortworxVolume* ScaleIO* Local* StorageOS* CSI*",
+    "GCEPersistentDiskVolumeSource": "PDName FSType Partition# ReadOnly?",
+    "AWSElasticBlockStoreVolumeSource": "VolumeID FSType Partition# ReadOnly?",
+    "LocalVolumeSource": "Path FSType*",
+    "CSIPersistentVolumeSource": "Driver VolumeHandle ReadOnly? FSType VolumeAttributes* ControllerPublishSecretRef* "
+    "NodeStageSecretRef* NodePublishSecretRef* ControllerExpandSecretRef* NodeExpandSecretRef*",
+    "SecretReference": "Name Namespace",
+    "VolumeNodeAffinity": "Required*",
+    "ScopeSelector": "MatchExpressions*",
+    "ScopedResourceSelectorRequirement": "ScopeName Operator Values*",
 }
 """Structure to its fields in order. `*`: null when unset (pointer, list, map), `?`: false, `#`: 0, `.`: a structure,
 nothing: an empty string."""
 
+_PARTS = {"PersistentVolumeSource": "PersistentVolumeSpec"}
+"""Structures that in v1 are a part of another one."""
 _HOST_FIELDS = (
     ("HostNetwork", "hostNetwork", False),
     ("HostPID", "hostPID", False),
@@ -150,7 +169,7 @@ def shown(name: str, value: Any) -> Any:
 
 def _field_types(name: str) -> dict[str, str]:
     """The names of a structure's fields in lower case, with what they hold: a core/v1 name, or nothing."""
-    known = schema.type_of(f"core.v1.{name}")
+    known = schema.type_of(f"core.v1.{_PARTS.get(name, name)}")
     return {} if known is None else {key.lower(): own.type for key, own in known.fields.items()}
 
 

@@ -127,7 +127,7 @@ def _address(new: Object, store: Store) -> list[FieldError]:
         return []
     problem = ""
     if ipaddress.ip_address(wanted) not in RANGE:
-        problem = f"the provided IP ({wanted}) is not in the valid range. The range of valid IPs is {RANGE}"
+        problem = "the provided network does not match the current range"
     elif wanted in taken:
         problem = "provided IP is already allocated"
     if not problem:

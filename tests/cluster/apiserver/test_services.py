@@ -87,8 +87,8 @@ def refusal(*objects: dict) -> str:
         (
             service(clusterIP="10.1.1.1"),
             (
-                'spec.clusterIPs: Invalid value: ["10.1.1.1"]: failed to allocate IP 10.1.1.1: the provided IP (10.1.1.1) '
-                "is not in the valid range. The range of valid IPs is 10.96.0.0/12"
+                'spec.clusterIPs: Invalid value: ["10.1.1.1"]: failed to allocate IP 10.1.1.1: the provided network does '
+                "not match the current range"
             ),
         ),
         (

@@ -13,7 +13,7 @@ from app.apimachinery.meta import Object, annotations_of
 from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, not_found
 from app.apis import internal_types
 from app.cluster.apiserver.validation import containers, pod, pod_update
-from app.cluster.apiserver.validation.pod_update import meant
+from app.cluster.apiserver.validation.meaning import meant
 
 _MIRROR = "kubernetes.io/config.mirror"
 _RESIZABLE = ("cpu", "memory")

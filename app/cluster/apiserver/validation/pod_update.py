@@ -9,6 +9,7 @@ from app.apimachinery.meta import Object, annotations_of, copied
 from app.apimachinery.validation import ErrorKind, FieldError, forbidden, invalid, required
 from app.apis import internal_types
 from app.cluster.apiserver.validation import pod, taints
+from app.cluster.apiserver.validation.meaning import meant
 
 _UPDATABLE = (
     "`spec.containers[*].image`",
@@ -172,14 +173,6 @@ def _only_gained(term: Object, former: Object) -> bool:
     if not any(before for _, before in lists):
         return not any(now for now, _ in lists)
     return all(now[: len(before)] == before for now, before in lists)
-
-
-def meant(value: Any) -> Any:
-    """The value without what is empty, for a list that is empty equals none (apiequality.Semantic)."""
-    if isinstance(value, dict):
-        kept = {key: meant(item) for key, item in value.items()}
-        return {key: item for key, item in kept.items() if item is not None and item not in ([], {}, "")}
-    return [meant(item) for item in value] if isinstance(value, list) else value
 
 
 def _fixed(compared: Object, before: Object) -> FieldError:

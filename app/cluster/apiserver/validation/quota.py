@@ -8,6 +8,7 @@ from typing import Any
 from app.apimachinery import quantity, validation
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError, invalid, required
+from app.apis import internal_types
 
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _REQUESTS = "requests."
@@ -125,7 +126,7 @@ def _selector(spec: Mapping[str, Any]) -> list[FieldError]:
         if scope not in _SCOPES:
             errors.append(invalid(f"{here}.scopeName", scope, "unsupported scope"))
         wrong = [name for name in spec.get("hard") or {} if not _applies(scope, name)]
-        errors += [invalid(here, selector, _WRONG_SCOPE)] * len(wrong)
+        errors += [invalid(here, internal_types.shown("ScopeSelector", selector), _WRONG_SCOPE)] * len(wrong)
         errors += _operator(term, scope, here)
     names = [str(term.get("scopeName") or "") for term in terms]
     return errors + _conflicting(names, spec.get("scopes"), here)

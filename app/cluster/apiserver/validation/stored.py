@@ -13,7 +13,9 @@ from app.apimachinery import quantity, validation
 from app.apimachinery.meta import Object, annotations_of
 from app.apimachinery.quantity import QuantityError
 from app.apimachinery.validation import ErrorKind, FieldError, forbidden, invalid, not_supported, required
+from app.apis import internal_types
 from app.cluster.apiserver.validation import selectors
+from app.cluster.apiserver.validation.meaning import meant
 
 _SECRET_LIMIT = 1024 * 1024
 _NEEDED_KEYS = {
@@ -100,16 +102,29 @@ def persistent_volume(obj: Object) -> list[FieldError]:
 
 
 def persistent_volume_update(new: Object, old: Object) -> list[FieldError]:
-    """The source and the mode are fixed (ValidatePersistentVolumeUpdate)."""
+    """The source, the mode and where it can be reached are fixed (ValidatePersistentVolumeUpdate)."""
     now, before = new.get("spec") or {}, old.get("spec") or {}
     errors = persistent_volume(new)
-    changed = [name for name in now.keys() | before.keys() if now.get(name) != before.get(name)]
-    if any(name not in _VOLUME_FIELDS for name in changed):
+    source, former = _source_of(now, before), _source_of(before, before)
+    if meant(source) != meant(former):
         field = "spec.persistentvolumesource"
-        errors.append(forbidden(field, f"{field} is immutable after creation"))
-    if "volumeMode" in changed:
-        errors.append(invalid("spec.volumeMode", now.get("volumeMode"), "field is immutable"))
+        difference = internal_types.diff("PersistentVolumeSource", former, source)
+        errors.append(forbidden(field, f"{field} is immutable after creation\n{difference}"))
+    if now.get("volumeMode") != before.get("volumeMode"):
+        errors.append(invalid("volumeMode", now.get("volumeMode"), "field is immutable"))
+    if before.get("nodeAffinity") is not None and meant(now.get("nodeAffinity")) != meant(before["nodeAffinity"]):
+        shown = internal_types.shown("VolumeNodeAffinity", now.get("nodeAffinity"))
+        errors.append(invalid("nodeAffinity", shown, "field is immutable"))
     return errors
+
+
+def _source_of(spec: Object, former: Object) -> Object:
+    """What a volume is made of; the secret that it is expanded with may be added once."""
+    source = {name: value for name, value in spec.items() if name not in _VOLUME_FIELDS}
+    driver, earlier = source.get("csi"), (former.get("csi") or {}).get("controllerExpandSecretRef")
+    if driver is not None and earlier is None:
+        source["csi"] = {name: value for name, value in driver.items() if name != "controllerExpandSecretRef"}
+    return source
 
 
 def claim(obj: Object) -> list[FieldError]:
@@ -126,30 +141,51 @@ def claim_spec(spec: Object, field: str) -> list[FieldError]:
     if "storage" not in requests:
         errors.append(required(f"{field}.resources[storage]"))
     errors += _positive(requests, f"{field}.resources[storage]")
-    name = spec.get("storageClassName") or ""
-    errors += [invalid(f"{field}.storageClassName", name, text) for text in _class_name(name)]
-    return errors + _one_of(spec, "volumeMode", _VOLUME_MODES, field)
+    for name in ("storageClassName", "volumeAttributesClassName"):
+        value = spec.get(name) or ""
+        errors += [invalid(f"{field}.{name}", value, text) for text in _class_name(value)]
+    return errors + _one_of(spec, "volumeMode", _VOLUME_MODES, field) + _data_sources(spec, field)
+
+
+def _data_sources(spec: Object, field: str) -> list[FieldError]:
+    """What a claim is filled from (validateDataSource, validateDataSourceRef)."""
+    errors: list[FieldError] = []
+    for name in ("dataSource", "dataSourceRef"):
+        source, here = spec.get(name), f"{field}.{name}"
+        if source is None:
+            continue
+        errors += [required(f"{here}.{part}") for part in ("name", "kind") if not source.get(part)]
+        group, kind = source.get("apiGroup") or "", source.get("kind") or ""
+        if not group and kind != "PersistentVolumeClaim":
+            detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+            errors.append(invalid(here, kind, detail))
+        if group:
+            errors += [invalid(f"{here}.apiGroup", group, text) for text in validation.dns1123_subdomain(group)]
+    return errors
 
 
 def claim_update(new: Object, old: Object) -> list[FieldError]:
     """A claim is bound, and a bound one may grow (ValidatePersistentVolumeClaimUpdate)."""
     now, before = dict(new.get("spec") or {}), dict(old.get("spec") or {})
-    errors = claim(new)
-    bound = (old.get("status") or {}).get("phase") == "Bound"
+    mode, former_mode = now.get("volumeMode"), before.get("volumeMode")
     wanted, former = _storage(now), _storage(before)
+    errors = claim(new)
     if not before.get("volumeName"):
-        now.pop("volumeName", None)
-        before.pop("volumeName", None)
+        before["volumeName"] = now.get("volumeName") or ""
     if before.get("storageClassName") is None:
-        now.pop("storageClassName", None)
-    if bound:
-        for spec in (now, before):
-            for name in ("resources", "volumeAttributesClassName"):
-                spec.pop(name, None)
-    if now != before:
-        errors.append(forbidden("spec", _CLAIM_FIXED))
-    elif wanted is not None and former is not None and wanted < former and wanted <= _held(old):
+        now["storageClassName"] = None
+    if (old.get("status") or {}).get("phase") == "Bound" and (now.get("resources") or {}).get("requests"):
+        requests = {**now["resources"]["requests"]}
+        requests["storage"] = ((before.get("resources") or {}).get("requests") or {}).get("storage")
+        now["resources"] = {**now["resources"], "requests": requests}
+    now["volumeAttributesClassName"] = before.get("volumeAttributesClassName")
+    if meant(now) != meant(before):
+        difference = internal_types.diff("PersistentVolumeClaimSpec", before, now)
+        errors.append(forbidden("spec", f"{_CLAIM_FIXED}\n{difference}"))
+    if wanted is not None and former is not None and wanted < former and wanted <= _held(old):
         errors.append(forbidden("spec.resources.requests.storage", "field can not be less than status.capacity"))
+    if mode != former_mode:
+        errors.append(invalid("volumeMode", mode, "field is immutable"))
     return errors
 
 
