@@ -46,11 +46,20 @@ def apply_of(request: ApiRequest) -> Object:
     try:
         document = orjson.loads(request.body)
     except orjson.JSONDecodeError:
-        document = _yaml_of(request)
+        document = _applied_yaml(request.body)
     if not isinstance(document, dict):
         raise BadRequest("error decoding YAML: the body is not one object")
     _refuse_depth(document)
     return document
+
+
+def _applied_yaml(body: bytes) -> Any:
+    try:
+        documents = manifests.load(body)
+    except manifests.ManifestError as error:
+        told = f"error converting YAML to JSON: yaml: line {error.line}: {error.problem}"
+        raise BadRequest(f"error decoding YAML: {told}") from error
+    return documents[0] if documents else None
 
 
 def _yaml_of(request: ApiRequest) -> Object:

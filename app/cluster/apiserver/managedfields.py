@@ -29,7 +29,6 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _MAX_UPDATERS = 10
 _ANCIENT = "ancient-changes"
 _BEFORE = "before-first-apply"
-_LONGEST_MANAGER = 128
 _KEPT_TEXT = 10_000
 """Characters of a set that is kept parsed."""
 _STRIPPED: Tree = {
@@ -70,12 +69,6 @@ class Write:
         if self.subresource == "status":
             return makers.of_status(self.info.kind)
         return makers.of_object(self.info.kind, obj)
-
-
-def manager_of(user_agent: str) -> str:
-    """The manager that a user agent stands for (handlers/create.go: managerOrUserAgent)."""
-    name = "".join(letter for letter in user_agent.partition("/")[0] if letter.isprintable())
-    return name.encode()[:_LONGEST_MANAGER].decode(errors="ignore")
 
 
 def after_update(write: Write, live: Object | None, new: Object, given: Any = None) -> Owners | None:

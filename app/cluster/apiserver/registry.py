@@ -6,6 +6,7 @@ differently is in its strategy, what the cluster adds is in admission; this modu
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from app.apimachinery.meta import Object
 from app.apis import conversion, defaults, scheme
 from app.apis.scheme import KindInfo
 from app.cluster import store as stores
-from app.cluster.apiserver import admission_chain, decoding, managedfields, strategies_table
+from app.cluster.apiserver import admission_chain, decoding, field_managers, managedfields, strategies_table
 from app.cluster.apiserver.strategy import Strategy
 from app.cluster.apiserver.validation import objectmeta
 from app.cluster.attributes import DEFAULT_USER, Attributes
@@ -117,7 +118,7 @@ class Registry:
         if not metadata.get("name") and metadata.get("generateName"):
             metadata["name"] = self._generated(info, metadata)
         if owners is None:
-            owners = managedfields.after_update(self._write(info, options), None, new, _owners_in(obj))
+            owners = self._owners(info, (new, None), obj, options)
         attributes = _attributes("CREATE", info, new, None, "", options)
         admission_chain.admit(attributes, self.store)
         _refuse(info, new, strategy.begin_create(new, self.store))
@@ -130,10 +131,23 @@ class Registry:
             return self._dry_created(info, new, owners)
         return self.store.create(info.plural, new, owners)
 
-    def _write(self, info: KindInfo, options: WriteOptions, subresource: str = "") -> managedfields.Write:
-        """What owners are told of a write."""
+    def _owners(
+        self,
+        info: KindInfo,
+        change: tuple[Object, Object | None],
+        sent: Object,
+        options: WriteOptions,
+        subresource: str = "",
+    ) -> Owners | None:
+        """The owners after a write. Invalid for managedFields in what was sent that name impossible managers."""
+        new, old = change
         door = options.door or subresource
-        return managedfields.Write(scheme.stored(info), options.field_manager, door, self.store.clock.now())
+        write = managedfields.Write(scheme.stored(info), options.field_manager, door, self.store.clock.now())
+        given = (sent.get("metadata") or {}).get("managedFields")
+        owners = managedfields.after_update(write, old, new, given)
+        if given:
+            _refuse(info, new, field_managers.of_owners(owners))
+        return owners
 
     def _generated(self, info: KindInfo, metadata: Object) -> str:
         """A free name that begins as wanted (names/generate.go, createWithGenerateNameRetry)."""
@@ -174,8 +188,7 @@ class Registry:
         _match_identity(info, new, old)
         new["metadata"].pop("managedFields", None)
         if owners is None:
-            write = self._write(info, options, subresource)
-            owners = managedfields.after_update(write, old, new, _owners_in(obj))
+            owners = self._owners(info, (new, old), obj, options, subresource)
         return self._updated(info, strategy, (new, old, owners), options, subresource)
 
     def _updated(
@@ -273,11 +286,6 @@ class Registry:
         return dict(new)
 
 
-def _owners_in(obj: Object) -> Any:
-    """The managedFields of a request's body."""
-    return (obj.get("metadata") or {}).get("managedFields")
-
-
 def key(info: KindInfo, name: str, namespace: str = "") -> str:
     """The store's key of a name."""
     return f"{namespace or 'default'}/{name}" if info.namespaced else name
@@ -346,7 +354,7 @@ def _refuse(info: KindInfo, obj: Object, errors: list[validation.FieldError]) ->
 
 def limit_size(obj: Object, owners: Owners | None = None) -> None:
     """What etcd does not take (etcd: DefaultMaxRequestBytes)."""
-    if len(orjson.dumps(obj)) + sum(len(owner.fields) for owner in owners or ()) > _SIZE_LIMIT:
+    if len(orjson.dumps(obj)) + sum(map(len, itertools.chain(*owners or ()))) > _SIZE_LIMIT:
         raise RequestEntityTooLarge("etcdserver: request is too large")
 
 

@@ -10,15 +10,14 @@ from typing import Any
 
 from app.apimachinery import validation
 from app.apimachinery.errors import BadRequest
-from app.apimachinery.validation import FieldError, forbidden, invalid, not_supported, required, too_long
+from app.apimachinery.validation import FieldError, forbidden, invalid, not_supported, required
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver import bodies, managedfields, shapes
+from app.cluster.apiserver import bodies, field_managers, shapes
 from app.cluster.apiserver.exchange import ApiRequest
 
 _KINDS = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
 _FIELD_VALIDATION = ("", "Ignore", "Strict", "Warn")
 _PROPAGATION = ("Foreground", "Background", "Orphan")
-_LONGEST_MANAGER = 128
 _DELETE = KindInfo("meta.k8s.io", "v1", "DeleteOptions", "deleteoptions", "deleteoptions")
 _DELETE_SHAPE: shapes.Shape = {
     "gracePeriodSeconds": "int64",
@@ -52,7 +51,9 @@ def _refuse(kind: str, errors: list[FieldError]) -> None:
 
 
 def _write_errors(request: ApiRequest) -> list[FieldError]:
-    errors = _manager_errors(request.param("fieldManager")) + _dry_run_errors(_dry_runs(request))
+    errors = field_managers.problems(request.param("fieldManager"), "fieldManager") + _dry_run_errors(
+        _dry_runs(request)
+    )
     strictness = request.param("fieldValidation")
     if strictness not in _FIELD_VALIDATION:
         errors.append(not_supported("fieldValidation", strictness, _FIELD_VALIDATION))
@@ -63,25 +64,13 @@ def _written(request: ApiRequest) -> dict[str, Any]:
     given = request.param("fieldManager")
     return {
         "dry_run": bool(_dry_runs(request)),
-        "field_manager": given or managedfields.manager_of(request.headers.get("user-agent", "")) or "unknown",
+        "field_manager": given or field_managers.of_user_agent(request.headers.get("user-agent", "")) or "unknown",
         "field_validation": "Strict" if request.param("fieldValidation") == "Strict" else "Ignore",
     }
 
 
 def _dry_runs(request: ApiRequest) -> list[str]:
     return [value for name, value in request.query if name == "dryRun"]
-
-
-def _manager_errors(name: str) -> list[FieldError]:
-    """ValidateFieldManager: short, and of letters that can be seen."""
-    errors = [too_long("fieldManager", _LONGEST_MANAGER)] if len(name.encode()) > _LONGEST_MANAGER else []
-    place = 0
-    for letter in name:
-        if not letter.isprintable():
-            told = f"invalid character U+{ord(letter):04X} (at position {place})"
-            errors.append(invalid("fieldManager", name, told))
-        place += len(letter.encode())
-    return errors
 
 
 def _dry_run_errors(values: list[str]) -> list[FieldError]:

@@ -374,3 +374,31 @@ def test_the_watch_log_knows_who_owned_what():
 def test_a_deployment_s_revision_is_written_with_its_status(settled):
     owned = fields(served(settled, f"{DEPLOYMENTS}/web"), "kube-controller-manager", subresource="status")
     assert owned["f:metadata"] == {"f:annotations": {".": {}, "f:deployment.kubernetes.io/revision": {}}}
+
+
+def test_managed_fields_must_name_possible_managers():
+    server = Server()
+    made = loaded(server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1")), 201)
+    entry = made["metadata"]["managedFields"][0]
+    obj = config_map(a="1")
+    obj["metadata"]["managedFields"] = [{**entry, "manager": "x" * 129, "subresource": "s" * 257}]
+    refused = loaded(server.ask("PUT", f"{MAPS}/cm", obj), 422)
+    assert refused["message"] == (
+        'ConfigMap "cm" is invalid: [metadata.managedFields[0].manager: Too long: may not be more than 128 bytes, '
+        "metadata.managedFields[0].subresource: Too long: may not be more than 256 bytes]"
+    )
+
+
+def test_a_subresource_of_a_pod_has_an_entry_of_its_own(settled):
+    cluster = settled.fork()
+    (live,) = cluster.client.list("pods", "default")
+    name = live["metadata"]["name"]
+    added = {"spec": {"ephemeralContainers": [{"name": "debug", "image": "busybox:1.36"}]}}
+    place = ("pods", name, "default")
+    cluster.client.patch(*place, added, "strategic", "ephemeralcontainers", field_manager="kubectl-debug")
+    owned = fields(
+        served(cluster, f"/api/v1/namespaces/default/pods/{name}"), "kubectl-debug", "Update", "ephemeralcontainers"
+    )
+    containers = owned["f:spec"]["f:ephemeralContainers"]
+    assert containers["."] == {}
+    assert containers['k:{"name":"debug"}']["f:image"] == {}

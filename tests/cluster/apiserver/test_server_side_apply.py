@@ -271,7 +271,7 @@ def test_the_status_of_what_is_not_there_is_not_found():
             "the namespace of the provided object",
         ),
         (deployment(replicas=-1), 422, "spec.replicas: Invalid value: -1"),
-        ("a: [", 400, "error parsing YAML"),
+        ("a: [", 400, "error decoding YAML: error converting YAML to JSON: yaml: line "),
         ("just text", 400, "error"),
     ],
 )
