@@ -317,13 +317,6 @@ REFUSED = [
         f'{TERM}.mismatchLabelKeys[0]: Invalid value: "a b": name part must consist of',
     ),
     (
-        spread(labelSelector={"matchLabels": {"a": "b"}}, matchLabelKeys=["a"]),
-        (
-            'spec.topologySpreadConstraints[0].matchLabelKeys[0]: Invalid value: "a": exists in both matchLabelKeys and '
-            "labelSelector"
-        ),
-    ),
-    (
         spread(matchLabelKeys=["a"]),
         "spec.topologySpreadConstraints[0].matchLabelKeys: Forbidden: must not be specified when labelSelector is not",
     ),

@@ -460,3 +460,38 @@ def test_a_finished_pod_goes_at_once():
     client.update_status({**stored, "status": {"phase": "Succeeded"}})
     client.delete("pods", "bee")
     assert client.find("pods", "bee") is None
+
+
+class TestKeysOfThePodsOwnLabels:
+    def spread(self, **more):
+        constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **more}
+        made = pod(topologySpreadConstraints=[constraint])
+        return {**made, "metadata": {**made["metadata"], "labels": {"app": "bee", "hash": "x"}}}
+
+    def test_the_selector_of_a_spread_constraint_is_narrowed_by_them(self):
+        client, _ = server()
+        selector = {"matchLabels": {"app": "bee"}}
+        made = client.create(self.spread(labelSelector=selector, matchLabelKeys=["hash", "absent"]))
+        (constraint,) = made["spec"]["topologySpreadConstraints"]
+        assert constraint["labelSelector"]["matchExpressions"] == [{"key": "hash", "operator": "In", "values": ["x"]}]
+        assert constraint["matchLabelKeys"] == ["hash", "absent"]
+
+    def test_a_term_of_affinity_is_narrowed_by_both_lists(self):
+        client, _ = server()
+        term = {"topologyKey": "zone", "labelSelector": {}, "matchLabelKeys": ["app"], "mismatchLabelKeys": ["hash"]}
+        made = self.spread(labelSelector={})
+        affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        made = client.create({**made, "spec": {**made["spec"], "affinity": affinity}})
+        (found,) = made["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert found["labelSelector"]["matchExpressions"] == [
+            {"key": "app", "operator": "In", "values": ["bee"]},
+            {"key": "hash", "operator": "NotIn", "values": ["x"]},
+        ]
+
+    def test_a_key_that_the_selector_has_already_is_refused(self):
+        client, _ = server()
+        selector = {"matchLabels": {"hash": "x"}}
+        with pytest.raises(Invalid) as refusal:
+            client.create(self.spread(labelSelector=selector, matchLabelKeys=["hash"]))
+        words = 'spec.topologySpreadConstraints[0].matchLabelKeys[0]: Invalid value: "hash": exists in both'
+        assert words in refusal.value.message

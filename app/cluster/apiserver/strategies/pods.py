@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError
+from app.apis import label_keys
 from app.cluster.apiserver.strategy import Strategy, Subresource
 from app.cluster.apiserver.validation import pod, pod_subresources, pod_update
 
@@ -58,6 +59,7 @@ class PodStrategy(Strategy):
         """A new pod is Pending, with its QoS class; one with scheduling gates says so (podSchedulingGates)."""
         super().prepare_for_create(obj)
         spec = obj.get("spec") or {}
+        label_keys.merge(obj)
         obj["status"] = {"phase": "Pending", "qosClass": pod.qos_class(spec)}
         if spec.get("schedulingGates"):
             obj["status"]["conditions"] = [

@@ -83,6 +83,7 @@ def _label_keys(term: Object, field: str) -> list[FieldError]:
     listed = {name: term.get(name) or [] for name in ("matchLabelKeys", "mismatchLabelKeys")}
     for name, keys in listed.items():
         errors += selectors.label_keys(keys, selector, f"{field}.{name}")
+    errors += selectors.doubled_keys(listed["matchLabelKeys"], selector, field)
     for index, key in enumerate(listed["matchLabelKeys"]):
         if key in listed["mismatchLabelKeys"]:
             detail = "exists in both matchLabelKeys and mismatchLabelKeys"

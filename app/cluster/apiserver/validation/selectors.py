@@ -37,10 +37,19 @@ def label_keys(keys: list[str], selector: Object | None, field: str) -> list[Fie
     ]
 
 
-def selected_keys(selector: Object | None) -> set[str]:
-    """The keys that a label selector names."""
+def doubled_keys(keys: list[str], selector: Object | None, field: str) -> list[FieldError]:
+    """Keys that the selector has besides: the pod's labels are merged into it first, one expression for each."""
     given = selector or {}
-    return {*(given.get("matchLabels") or {}), *(term.get("key") for term in given.get("matchExpressions") or [])}
+    seen = set(given.get("matchLabels") or {})
+    places = {key: index for index, key in enumerate(keys)}
+    errors = []
+    for term in given.get("matchExpressions") or []:
+        key = term.get("key")
+        if key in places and key in seen:
+            detail = "exists in both matchLabelKeys and labelSelector"
+            errors.append(invalid(f"{field}[{places[key]}]", key, detail))
+        seen.add(key)
+    return errors
 
 
 def _key(term: Object) -> list[str]:

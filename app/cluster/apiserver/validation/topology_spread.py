@@ -54,10 +54,7 @@ def _constraint(constraint: Object, here: str) -> list[FieldError]:
             errors.append(unsupported(f"{here}.{name}", policy, _POLICIES))
     keys, selector = constraint.get("matchLabelKeys") or [], constraint.get("labelSelector")
     errors += selectors.label_keys(keys, selector, f"{here}.matchLabelKeys")
-    for index, one in enumerate(keys):
-        if one in selectors.selected_keys(selector):
-            detail = "exists in both matchLabelKeys and labelSelector"
-            errors.append(invalid(f"{here}.matchLabelKeys[{index}]", one, detail))
+    errors += selectors.doubled_keys(keys, selector, f"{here}.matchLabelKeys")
     if constraint.get("labelSelector") is not None:
         errors += selectors.label_selector(constraint["labelSelector"], f"{here}.labelSelector")
     return errors
