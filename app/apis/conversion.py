@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.apimachinery.meta import Object
+from app.apis import autoscaling_v1
 from app.apis.scheme import KindInfo
 
 
@@ -56,6 +57,8 @@ _VIEWS = {
 
 def stored(info: KindInfo, obj: Object) -> Object:
     """An object of the kind as it is stored: itself, but for views."""
+    if info.api_version == autoscaling_v1.SHOWN and info.stored_as:
+        return autoscaling_v1.stored(obj)
     view = _VIEWS.get((info.group, info.kind))
     if view is None:
         return obj
@@ -64,6 +67,8 @@ def stored(info: KindInfo, obj: Object) -> Object:
 
 def shown(info: KindInfo, obj: Object) -> Object:
     """A stored object as the kind shows it: itself, but for views."""
+    if info.api_version == autoscaling_v1.SHOWN and info.stored_as:
+        return autoscaling_v1.shown(obj)
     view = _VIEWS.get((info.group, info.kind))
     if view is None:
         return obj

@@ -300,6 +300,7 @@ _FILLS: dict[str, Callable[[Object], None]] = {
     "apps/v1/ReplicaSet": _replica_set,
     "apps/v1/DaemonSet": _daemon_set,
     "apps/v1/StatefulSet": _stateful_set,
+    "autoscaling/v1/HorizontalPodAutoscaler": lambda obj: obj.setdefault("spec", {}).setdefault("minReplicas", 1),
     "autoscaling/v2/HorizontalPodAutoscaler": _autoscaler,
     "discovery.k8s.io/v1/EndpointSlice": _endpoint_slice,
     "networking.k8s.io/v1/IngressClass": _ingress_class,

@@ -50,7 +50,7 @@ def since(start: Cluster, now: Cluster) -> list[Change]:
     """What differs between two states of one cluster, by kind and name; at most MAX_CHANGES."""
     found: list[Change] = []
     for info in scheme.KINDS:
-        if info.kind in _UNSEEN:
+        if info.kind in _UNSEEN or info.stored_as:
             continue
         before = {meta.key_of(obj): obj for obj in start.client.list(info)}
         after = {meta.key_of(obj): obj for obj in now.client.list(info)}

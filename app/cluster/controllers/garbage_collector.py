@@ -70,7 +70,7 @@ def _graph(context: Context) -> _Graph:
     everything = [
         (info.plural, obj)
         for info in scheme.KINDS
-        if info.plural in WATCHES
+        if info.plural in WATCHES and not info.stored_as
         for obj in context.client.list(info.plural)
     ]
     dependents: dict[str, list[tuple[str, Object]]] = {}

@@ -113,7 +113,7 @@ def _evaluator(info: KindInfo) -> Evaluator:
 EVALUATORS: dict[str, Evaluator] = {
     info.group_resource: _evaluator(info)
     for info in scheme.KINDS
-    if info.namespaced and info.group_resource not in _IGNORED
+    if info.namespaced and not info.stored_as and info.group_resource not in _IGNORED
 }
 """By group resource; events are not counted (plugin/pkg/admission/resourcequota: DefaultIgnoredResources)."""
 
