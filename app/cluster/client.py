@@ -200,7 +200,7 @@ class Client:
 
     def create_token(self, namespace: str, account: str, request: Object | None = None) -> Object:
         """A TokenRequest with its token (`status.token`) for a service account."""
-        return token_requests.create(self._registry, account, namespace, request or {})
+        return token_requests.create(self._registry, account, namespace, request or {}, self._user)
 
     def bearer(self, token: str, audiences: Sequence[str] = ()) -> token_requests.Bearer:
         """Who bears a token."""

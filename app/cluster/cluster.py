@@ -15,7 +15,7 @@ import orjson
 from app.apimachinery.clock import MINUTE, Instant, Micros, SimulatedClock
 from app.apimachinery.errors import Expired
 from app.apimachinery.meta import Object
-from app.cluster import bootstrap, bootstrap_rbac, kube_scheduler, migrations
+from app.cluster import bootstrap, bootstrap_rbac, controller_manager, kube_scheduler, migrations
 from app.cluster import controller_utils as utils
 from app.cluster.client import Client
 from app.cluster.controller_manager import CONTROLLERS
@@ -293,7 +293,9 @@ class Cluster:
     ) -> Context:
         return Context(
             loop=loop.NAME,
-            client=self._inside.managed_by(_MANAGERS.get(loop.NAME, "kube-controller-manager")),
+            client=self._inside.managed_by(_MANAGERS.get(loop.NAME, "kube-controller-manager")).acting_as(
+                controller_manager.user_of(loop.NAME)
+            ),
             reader=self.client,
             clock=self._clock,
             timers=self._timers,

@@ -5,6 +5,9 @@ A new controller is a module in `controllers/` and a line here.
 
 from __future__ import annotations
 
+from functools import cache
+
+from app.cluster import users
 from app.cluster.controllers import (
     clusterrole_aggregation,
     cronjob,
@@ -34,6 +37,7 @@ from app.cluster.controllers import (
     ttl_after_finished,
 )
 from app.cluster.loops import FunctionLoop, Loop
+from app.cluster.users import User
 
 CONTROLLERS: tuple[Loop, ...] = tuple(
     FunctionLoop(name, watches, run)
@@ -66,3 +70,27 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
         (event_ttl.NAME, event_ttl.WATCHES, event_ttl.sync),
     )
 )
+
+_ACCOUNTS = {
+    "daemonset-controller": "daemon-set-controller",
+    "garbage-collector-controller": "generic-garbage-collector",
+    "horizontal-pod-autoscaler-controller": "horizontal-pod-autoscaler",
+    persistent_volume.NAME: "persistent-volume-binder",
+    "persistentvolume-protection-controller": "pv-protection-controller",
+    "persistentvolumeclaim-protection-controller": "pvc-protection-controller",
+    "root-ca-certificate-publisher-controller": "root-ca-cert-publisher",
+    "taint-eviction-controller": "node-controller",
+}
+"""Controllers whose service account is called otherwise than they are."""
+_CONTROLLERS = frozenset(loop.NAME for loop in CONTROLLERS)
+
+
+@cache
+def user_of(loop: str) -> User:
+    """Whom the API server sees in a loop's requests (--use-service-account-credentials, as kubeadm sets it).
+
+    Kubelets and scheduler processes act as themselves wherever they write.
+    """
+    if loop not in _CONTROLLERS:
+        return users.ADMIN
+    return users.named(users.account_name("kube-system", _ACCOUNTS.get(loop, loop)))

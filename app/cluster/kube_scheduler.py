@@ -214,6 +214,7 @@ def _stop_renewing(context: Context, lease: str) -> None:
 
 def _authorize(context: Context, process: dict[str, Any]) -> None:
     """Check that the process can read what it must (its informers would fail otherwise, and log why)."""
+    process["binds"] = rbac.allowed(context.client, rbac.Request(process["user"], "create", "pods/binding"))
     for verb, resource, group in _NEEDED:
         request = rbac.Request(process["user"], verb, resource, group)
         if not rbac.allowed(context.client, request):

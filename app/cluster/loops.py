@@ -7,7 +7,7 @@ what it wants by writing through the client. Loops meet nowhere but in the store
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from app.apimachinery.clock import Instant, SimulatedClock
@@ -16,6 +16,7 @@ from app.cluster.events import Recorder
 from app.cluster.logs import LogBook
 from app.cluster.store import WatchEvent
 from app.cluster.timers import Timers
+from app.cluster.users import User
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class Context:
     def now(self) -> Instant:
         """The simulated instant, in microseconds since the epoch."""
         return self.clock.now()
+
+    def acting_as(self, user: User) -> Context:
+        """The same run, for another user: whom admission sees in its writes."""
+        return replace(self, client=self.client.acting_as(user))
 
     def wake(self, key: str, instant: Instant, *, idle: bool = False) -> None:
         """Run this loop again at `instant`, with `key` among the fired; `idle` when it only tries again or tidies."""

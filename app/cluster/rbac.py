@@ -47,6 +47,8 @@ class Request:
     name: str = ""
     path: str = ""
     groups: tuple[str, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
+    """What a list's field selector asks to be equal; only the Node authorizer looks at it."""
 
     def who(self) -> User:
         """The user with groups."""

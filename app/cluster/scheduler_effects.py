@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.apimachinery import meta
-from app.apimachinery.errors import Conflict, NotFound
+from app.apimachinery.errors import Conflict, Forbidden, NotFound, StatusError
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
-from app.cluster import logs, persistent_volumes
+from app.cluster import logs, persistent_volumes, rbac, users
 from app.cluster.loops import Context
 from app.scheduler.framework.pod_info import PodInfo
 from app.scheduler.schedule_one import ScheduleResult, preempted_event
@@ -23,6 +23,7 @@ Effect = Mapping[str, Any]
 
 def carry_out(context: Context, process: Process, pod: Object, result: ScheduleResult) -> None:
     """Write every effect, in order. StatusError where the API refuses one."""
+    context = _as_itself(context, process)
     for effect in result.effects:
         _EFFECTS[effect["effect"]](context, process, pod, effect)
     if result.node:
@@ -36,6 +37,7 @@ def carry_out(context: Context, process: Process, pod: Object, result: ScheduleR
 
 def report_failure(context: Context, process: Process, pod: Object, result: ScheduleResult) -> None:
     """The event and the condition of a pod that was not placed, and its nomination (handleSchedulingFailure)."""
+    context = _as_itself(context, process)
     _record(context, process, pod, result.event())
     told = f'pod="{meta.key_of(pod)}" err="{result.message}"'
     _log(context, process, "schedule_one.go:1070", f'"Unable to schedule pod; no fit; waiting" {told}')
@@ -44,9 +46,14 @@ def report_failure(context: Context, process: Process, pod: Object, result: Sche
 
 def report(context: Context, process: Process, pod: Object, reason: str, message: str) -> None:
     """The same for a failure that the engine does not know of."""
+    context = _as_itself(context, process)
     event = {"type": "Warning", "reason": "FailedScheduling", "action": "Scheduling", "note": message}
     _record(context, process, pod, event)
     _set_condition(context, pod, reason, message, None)
+
+
+def _as_itself(context: Context, process: Process) -> Context:
+    return context.acting_as(users.named(process["user"]))
 
 
 def _record(context: Context, process: Process, pod: Object, event: Mapping[str, str]) -> None:
@@ -93,8 +100,15 @@ def _set_condition(context: Context, pod: Object, reason: str, message: str, nom
 
 
 def _bind(context: Context, process: Process, pod: Object, effect: Effect) -> None:
-    del process
-    context.client.bind(meta.namespace_of(pod), meta.name_of(pod), effect["node"])
+    """Assign the pod (plugins/defaultbinder); whoever is no scheduler any more is refused."""
+    namespace, name = meta.namespace_of(pod), meta.name_of(pod)
+    try:
+        request = rbac.Request(process["user"], "create", "pods/binding", "", namespace, name)
+        if not process.get("binds") and not rbac.allowed(context.client, request):
+            raise Forbidden(rbac.denial(request))
+        context.client.bind(namespace, name, effect["node"])
+    except StatusError as error:
+        raise type(error)(f'running Bind plugin "DefaultBinder": {error.message}') from error
 
 
 def _evict(context: Context, process: Process, pod: Object, effect: Effect) -> None:

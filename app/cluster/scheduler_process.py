@@ -103,7 +103,7 @@ def _try(context: Context, process: Process, queue: SchedulingQueue, entry: Queu
     try:
         scheduler_effects.carry_out(context, process, pod, result)
     except StatusError as error:
-        _fail(context, process, queue, entry, pod, f"{type(error).__name__}: {error.message}")
+        _fail(context, process, queue, entry, pod, error.message)
         return
     if result.node:
         queue.done(entry.pod.key)

@@ -25,9 +25,14 @@ class User:
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
+    def is_node(self) -> bool:
+        """Whether this is some node's kubelet (pkg/auth/nodeidentifier)."""
+        return self.name.startswith(_NODE) and NODES in self.groups
+
+    @property
     def node(self) -> str:
-        """The node whose kubelet this is, or nothing (pkg/auth/nodeidentifier)."""
-        return self.name.removeprefix(_NODE) if self.name.startswith(_NODE) and NODES in self.groups else ""
+        """The node whose kubelet this is, or nothing."""
+        return self.name.removeprefix(_NODE) if self.is_node else ""
 
 
 ADMIN = User(
@@ -41,6 +46,11 @@ ADMIN = User(
     ),
 )
 """Whom the kubeconfig of kubeadm makes its holder."""
+
+
+def kubelet(node: str) -> User:
+    """The kubelet of a node, as its certificate says."""
+    return User(f"{_NODE}{node}", (NODES, AUTHENTICATED))
 
 
 def account_of(name: str) -> tuple[str, str] | None:

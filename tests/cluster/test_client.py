@@ -134,4 +134,4 @@ def test_it_acts_for_a_user():
     client, _ = server()
     assert client.user == users.ADMIN
     assert client.acting_as("system:serviceaccount:default:bob").user == "system:serviceaccount:default:bob"
-    assert client.acting_as("x").create(pod())["metadata"]["name"] == "bee"
+    assert client.acting_as(users.named("x")).create(pod())["metadata"]["name"] == "bee"

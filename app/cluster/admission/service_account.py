@@ -5,12 +5,13 @@ Mirrors plugin/pkg/admission/serviceaccount/admission.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from app.apimachinery import meta
 from app.apimachinery.errors import Forbidden
 from app.apimachinery.meta import Object
+from app.cluster import pod_references
 from app.cluster.attributes import Attributes
 from app.cluster.store import Store
 
@@ -100,41 +101,12 @@ def validate(attributes: Attributes, store: Store) -> None:
 def _check_mirror(attributes: Attributes, spec: Object) -> None:
     if spec.get("serviceAccountName"):
         raise _forbidden(attributes, "a mirror pod may not reference service accounts")
-    if any(secret_names(spec)):
+    if any(pod_references.secret_names(spec)):
         raise _forbidden(attributes, "a mirror pod may not reference secrets")
     for volume in spec.get("volumes") or []:
         for source in (volume.get("projected") or {}).get("sources") or []:
             if source.get("serviceAccountToken") is not None:
                 raise _forbidden(attributes, "a mirror pod may not use ServiceAccountToken volume projections")
-
-
-def secret_names(spec: Object) -> Iterator[str]:
-    """The secrets that a pod refers to by name (pkg/api/pod: VisitPodSecretNames)."""
-    for secret in spec.get("imagePullSecrets") or []:
-        yield str(secret.get("name") or "")
-    for kind in ("initContainers", "containers", "ephemeralContainers"):
-        for container in spec.get(kind) or []:
-            yield from (name for _, name in _secrets_of(container))
-    for volume in spec.get("volumes") or []:
-        if volume.get("secret") is not None:
-            yield str(volume["secret"].get("secretName") or "")
-        for source in (volume.get("projected") or {}).get("sources") or []:
-            if source.get("secret") is not None:
-                yield str(source["secret"].get("name") or "")
-        reference = (volume.get("csi") or {}).get("nodePublishSecretRef")
-        if reference:
-            yield str(reference.get("name") or "")
-
-
-def _secrets_of(container: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(variable, secret) of a container's environment; no variable where all of a secret is taken."""
-    for source in container.get("envFrom") or []:
-        if source.get("secretRef") is not None:
-            yield "", str(source["secretRef"].get("name") or "")
-    for variable in container.get("env") or []:
-        reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
-        if reference is not None:
-            yield str(variable.get("name") or ""), str(reference.get("name") or "")
 
 
 def _limit_secrets(attributes: Attributes, spec: Object, account: Object) -> None:
@@ -148,8 +120,8 @@ def _limit_secrets(attributes: Attributes, spec: Object, account: Object) -> Non
             raise _forbidden(attributes, f'volume with secret.secretName="{secret}" {unlisted}')
     for kind, called in (("initContainers", "init container"), ("containers", "container")):
         for container in spec.get(kind) or []:
-            for variable, secret in _secrets_of(container):
-                if variable and secret not in listed:
+            for variable, secret in pod_references.secrets_of_variables(container):
+                if secret not in listed:
                     what = f"{called} {container.get('name')} with envVar {variable} referencing"
                     raise _forbidden(attributes, f'{what} secret.secretName="{secret}" {unlisted}')
     pulls = {secret.get("name") for secret in account.get("imagePullSecrets") or []}

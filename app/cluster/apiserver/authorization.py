@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from app.apimachinery.errors import Forbidden, StatusError, Unauthorized
-from app.cluster import rbac, users
+from app.cluster import authorizers, rbac, users
 from app.cluster.apiserver.exchange import ApiRequest
 from app.cluster.apiserver.served import Served
 from app.cluster.rbac import Request
@@ -54,7 +54,7 @@ def asker(cluster: Served, request: ApiRequest) -> User:
 def check(cluster: Served, user: User, request: Request) -> None:
     """Forbidden unless the user may."""
     request = replace(request, user=user.name, groups=user.groups)
-    decision = rbac.decide(cluster.client, request)
+    decision = authorizers.decide(cluster.client, request, user)
     if decision.allowed:
         return
     details = {"name": request.name, "group": request.group, "kind": request.resource.partition("/")[0]}
@@ -81,7 +81,12 @@ def asked(request: ApiRequest, parts: Sequence[str]) -> Request:
     elif request.method == "GET":
         verb = "watch" if request.is_watch else "get" if name else "list"
         name = name or _named_by(request)
-    return Request("", verb, resource, group, namespace, name)
+    return Request("", verb, resource, group, namespace, name, fields=_equal_fields(request))
+
+
+def _equal_fields(request: ApiRequest) -> tuple[tuple[str, str], ...]:
+    terms = (term.partition("=") for term in request.param("fieldSelector").split(",") if "!=" not in term)
+    return tuple((field, value.removeprefix("=")) for field, _, value in terms if field)
 
 
 def _named_by(request: ApiRequest) -> str:

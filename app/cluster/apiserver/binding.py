@@ -10,8 +10,10 @@ from app.apimachinery.errors import BadRequest, Invalid
 from app.apimachinery.meta import Object
 from app.apis import scheme
 from app.cluster import store as stores
+from app.cluster.admission import namespace_lifecycle, node_restriction
 from app.cluster.apiserver import decoding
 from app.cluster.apiserver.registry import Registry, WriteOptions
+from app.cluster.attributes import Attributes
 
 _POD = scheme.for_kind("v1", "Pod")
 _BINDING = scheme.for_kind("v1", "Binding")
@@ -49,6 +51,9 @@ def bind(registry: Registry, pod: str, namespace: str, binding: Object, options:
         raise BadRequest("name in URL does not match name in Binding object")
     _check_target(binding.get("target") or {})
     current = registry.get(_POD, pod, namespace)
+    attributes = Attributes("CREATE", _POD, pod, namespace, binding, None, "binding", options.user, options.dry_run)
+    namespace_lifecycle.admit(attributes, registry.store)
+    node_restriction.admit(attributes, registry.store)
     wanted_uid = (binding.get("metadata") or {}).get("uid")
     if wanted_uid and wanted_uid != current["metadata"]["uid"]:
         uids = f"UID in precondition: {wanted_uid}, UID in object meta: {current['metadata']['uid']}"

@@ -14,7 +14,7 @@ from app.apimachinery.errors import BadRequest, Forbidden, StatusError, TooManyR
 from app.apimachinery.meta import Object
 from app.apis import scheme
 from app.apis.scheme import KindInfo
-from app.cluster.admission import namespace_lifecycle
+from app.cluster.admission import namespace_lifecycle, node_restriction
 from app.cluster.apiserver.registry import DeleteOptions, Registry, WriteOptions
 from app.cluster.attributes import Attributes
 
@@ -59,6 +59,7 @@ def evict(registry: Registry, pod: str, namespace: str, eviction: Object, option
     current = registry.get(_POD, pod, namespace)
     attributes = Attributes("CREATE", _POD, pod, namespace, eviction, None, "eviction", options.user, options.dry_run)
     namespace_lifecycle.admit(attributes, registry.store)
+    node_restriction.admit(attributes, registry.store)
     if not _needs_no_budget(current):
         _ask_budget(registry, current, dry_run=asked.dry_run)
     _mark_and_delete(registry, current, asked)

@@ -12,7 +12,7 @@ from app.apimachinery import clock as clocks
 from app.apimachinery.errors import BadRequest
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError, invalid, invalid_object
-from app.cluster import rbac
+from app.cluster import authorizers, rbac
 from app.cluster.apiserver import bodies, request_options, shapes
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
@@ -144,7 +144,7 @@ def _judged(cluster: Served, spec: Object, user: User) -> Object:
             asked.get("name") or "",
             groups=user.groups,
         )
-    decision = rbac.decide(cluster.client, request, user)
+    decision = authorizers.decide(cluster.client, request, user)
     return {"allowed": decision.allowed, **({"reason": decision.reason} if decision.reason else {})}
 
 

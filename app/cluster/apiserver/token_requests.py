@@ -19,7 +19,9 @@ from app.apimachinery.validation import invalid, invalid_object
 from app.apis import scheme
 from app.apis.scheme import KindInfo
 from app.cluster import tokens, users
+from app.cluster.admission import node_restriction
 from app.cluster.apiserver.registry import Registry
+from app.cluster.attributes import DEFAULT_USER, Attributes
 from app.cluster.store import Store
 from app.cluster.tokens import Claims, TokenError
 from app.cluster.users import User
@@ -53,7 +55,7 @@ class Bearer:
     error: str = ""
 
 
-def create(registry: Registry, account: str, namespace: str, request: Object) -> Object:
+def create(registry: Registry, account: str, namespace: str, request: Object, user: User = DEFAULT_USER) -> Object:
     """The request with a token as its status; nothing is stored.
 
     Raises:
@@ -72,6 +74,10 @@ def create(registry: Registry, account: str, namespace: str, request: Object) ->
     spec.setdefault("boundObjectRef", None)
     spec["expirationSeconds"] = LIFETIME if spec.get("expirationSeconds") is None else spec["expirationSeconds"]
     _check_lifetime(spec["expirationSeconds"])
+    asked = {**request, "spec": spec}
+    node_restriction.admit(
+        Attributes("CREATE", _ACCOUNT, account, namespace, asked, None, "token", user), registry.store
+    )
     bound = _bound_objects(registry, account, namespace, spec["boundObjectRef"])
     now = registry.store.clock.now()
     claims = _claims(found, bound, spec, now // SECOND)

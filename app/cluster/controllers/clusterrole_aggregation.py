@@ -5,6 +5,7 @@ Mirrors pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.
 
 from __future__ import annotations
 
+from app.apimachinery.errors import StatusError
 from app.cluster import bootstrap_rbac
 from app.cluster.loops import Context
 
@@ -19,4 +20,8 @@ def sync(context: Context) -> None:
         if role.get("aggregationRule"):
             rules = bootstrap_rbac.aggregate(role, roles)
             if rules != (role.get("rules") or []):
-                context.client.update({**role, "rules": rules})
+                try:
+                    context.client.update({**role, "rules": rules})
+                except StatusError:
+                    # Somebody took the right to escalate away; the next change of a role tries again.
+                    continue

@@ -14,7 +14,7 @@ from app.apimachinery.errors import Conflict, NotFound
 from app.apimachinery.meta import Object
 from app.apis import helpers
 from app.cluster import controller_utils as utils
-from app.cluster import mounts
+from app.cluster import mounts, users
 from app.cluster.loops import Context
 from app.cluster.nodes import admit, images, machine, pod_status, resize, resize_status, service, static_pods
 from app.cluster.nodes.pod_worker import PodWorker, new_record
@@ -104,6 +104,7 @@ class Kubelets:
         neighbours: list[Object],
         present: set[str],
     ) -> None:
+        context = context.acting_as(users.kubelet(meta.name_of(node)))
         uid = pod["metadata"]["uid"]
         record = context.state["pods"].get(uid)
         if record is None:

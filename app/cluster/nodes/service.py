@@ -12,7 +12,7 @@ from app.apimachinery import clock, meta
 from app.apimachinery.errors import StatusError
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
-from app.cluster import events
+from app.cluster import events, users
 from app.cluster.heartbeats import NODE_LEASES, REPORTED
 from app.cluster.loops import Context
 
@@ -114,6 +114,7 @@ def tell_of_cordons(context: Context) -> None:
 
 
 def _renew(context: Context, node: Object) -> None:
+    context = context.acting_as(users.kubelet(meta.name_of(node)))
     made = lease(node, clock.rfc3339_micro(context.now))
     held = context.client.find("leases", meta.name_of(node), NODE_LEASES)
     try:
@@ -137,7 +138,8 @@ def _report_healthy(context: Context, node: Object) -> None:
         if before is None or before.get("status") != state:
             _say_status(context, node, _SAID_OF[kind])
     conditions = [_ordered(found) if found.get("type") in REPORTED else found for found in conditions]
-    utils.write_status(context, node, {**status, "conditions": conditions})
+    its = context.acting_as(users.kubelet(meta.name_of(node)))
+    utils.write_status(its, node, {**status, "conditions": conditions})
 
 
 def _ordered(condition: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError
 from app.apis import decode, defaults, scheme
 from app.cluster import controller_utils as utils
-from app.cluster import logs
+from app.cluster import logs, users
 from app.cluster.apiserver.strategies_table import strategy_for
 from app.cluster.loops import Context
 from app.cluster.nodes import machine
@@ -108,6 +108,7 @@ def keep_mirrors(context: Context) -> set[str]:
         host = machine.of(context, name)
         if node is None or not host.is_connected():
             continue
+        its = context.acting_as(users.kubelet(name))
         for path, entry in sorted(entries.items()):
             namespace, _, pod_name = entry["key"].partition("/")
             mirror = context.client.find("pods", pod_name, namespace)
@@ -117,8 +118,8 @@ def keep_mirrors(context: Context) -> set[str]:
                 if meta.annotations_of(mirror).get(MIRROR) in (context.state.get("ending") or {}):
                     continue
             if mirror is not None:
-                _remove(context, mirror)
-            if _make(context, mirror_for(pod_of(host.name, host.base, path, entry), node)):
+                _remove(its, mirror)
+            if _make(its, mirror_for(pod_of(host.name, host.base, path, entry), node)):
                 made.add(entry["uid"])
     return made
 
