@@ -48,6 +48,9 @@ _VALUE_STRUCTS = frozenset(
 _POINTERS = frozenset({"core.v1.PodSpec", "core.v1.ReplicationControllerSpec"})
 """Types that hold none of them by value."""
 
+_HOLDERS = (dict, list)
+"""JSON values that hold others."""
+
 _ZEROES: Mapping[str, Any] = {"string": "", "int32": 0, "int64": 0, "bool": False, "double": 0}
 
 
@@ -111,7 +114,7 @@ def zero(name: str) -> Object:
 
 def _children(value: Any, shape: Shape) -> Iterator[tuple[str, Any, Shape]]:
     """(element, value, shape) of what a value holds; of list items with the same key the first."""
-    if shape.kind in {"struct", "map"} and isinstance(value, Mapping):
+    if shape.kind in {"struct", "map"} and isinstance(value, dict):
         shapes = _shapes(shape.element) if shape.kind == "struct" else {}
         other = _shape_of(shape.element) if shape.kind == "map" else LEAF
         for key, item in value.items():
@@ -128,7 +131,7 @@ def _children(value: Any, shape: Shape) -> Iterator[tuple[str, Any, Shape]]:
 
 def item_element(item: Any, shape: Shape) -> str:
     """The path element of a list's item."""
-    if shape.kind == "set" or not isinstance(item, Mapping):
+    if shape.kind == "set" or not isinstance(item, dict):
         return fieldpath.value_element(item)
     found = {key: item.get(key, KEY_DEFAULTS.get(key)) for key in shape.keys}
     return fieldpath.key_element({key: value for key, value in found.items() if value is not None})
@@ -136,7 +139,7 @@ def item_element(item: Any, shape: Shape) -> str:
 
 def _walks(value: Any, shape: Shape) -> bool:
     """Whether there is something below the value."""
-    return shape.kind != "leaf" and bool(value) and isinstance(value, Mapping | list)
+    return shape.kind != "leaf" and bool(value) and isinstance(value, _HOLDERS)
 
 
 def field_set(value: Any, shape: Shape) -> Tree:
@@ -190,12 +193,12 @@ def compare(old: Any, new: Any, shape: Shape) -> tuple[Tree, Tree]:
 
 def merge(live: Any, applied: Any, shape: Shape) -> Any:
     """The live value with an applied one on top; lists are merged by their items (TypedValue.Merge)."""
-    if shape.kind == "leaf" or not applied or not isinstance(applied, Mapping | list):
+    if shape.kind == "leaf" or not applied or not isinstance(applied, _HOLDERS):
         # what is applied empty takes nothing away from what is there
         return live if shape.kind != "leaf" and live and applied is not None else copied(applied)
     if isinstance(applied, list):
         return _merged_list(live if isinstance(live, list) else [], applied, shape)
-    result = dict(live) if isinstance(live, Mapping) else {}
+    result = dict(live) if isinstance(live, dict) else {}
     for element, item, inner in _children(applied, shape):
         key = element[2:]
         result[key] = merge(result.get(key), item, inner)
@@ -233,7 +236,7 @@ def _merged_list(live: list[Any], applied: list[Any], shape: Shape) -> list[Any]
 
 def pruned(value: Any, shape: Shape, former: Tree, owned: Tree) -> Any:
     """The value without what `former` holds and nobody owns any more; None where nothing is left (Updater.prune)."""
-    if shape.kind == "leaf" or not former or not isinstance(value, Mapping | list):
+    if shape.kind == "leaf" or not former or not isinstance(value, _HOLDERS):
         return value
     kept: list[tuple[str, Any]] = []
     for element, item, inner in _children(value, shape):
@@ -248,4 +251,4 @@ def pruned(value: Any, shape: Shape, former: Tree, owned: Tree) -> Any:
             kept.append((element, left))
     if not kept and value:
         return None
-    return {element[2:]: item for element, item in kept} if isinstance(value, Mapping) else [item for _, item in kept]
+    return {element[2:]: item for element, item in kept} if isinstance(value, dict) else [item for _, item in kept]

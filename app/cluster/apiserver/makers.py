@@ -171,7 +171,9 @@ def last_report(status: Any, least: str) -> str:
         if isinstance(value, list):
             waiting.extend(value)
         elif isinstance(value, dict):
-            moments = [item for key, item in value.items() if key.endswith(("Time", "At")) and isinstance(item, str)]
-            latest = max([latest, *(moment for moment in moments if len(moment) == len(latest))])
-            waiting.extend(item for item in value.values() if isinstance(item, dict | list))
+            for key, item in value.items():
+                if isinstance(item, dict | list):
+                    waiting.append(item)
+                elif key.endswith(("Time", "At")) and isinstance(item, str) and len(item) == len(latest):
+                    latest = max(latest, item)
     return latest
