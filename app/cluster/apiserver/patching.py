@@ -59,11 +59,11 @@ def patch(
     changed = _changed(target, current, changes, known)
     for field, value in (("apiVersion", target.info.api_version), ("kind", target.info.kind)):
         changed.setdefault(field, value)
+    _check_decodes(changes, changed, known, options)
     if meta.name_of(changed) != target.name:
         raise BadRequest(
             f"the name of the object ({meta.name_of(changed)}) does not match the name on the URL ({target.name})"
         )
-    _check_decodes(changes, changed, known, options)
     return registry.update(target.info, changed, meta.namespace_of(current), options, target.subresource)
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from app.apimachinery import patch as patches
+from app.apimachinery import validation
 from app.apimachinery.errors import BadRequest
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
-from app.cluster.apiserver import bodies, patching, request_options, writing
+from app.cluster.apiserver import bodies, patching, request_options, shapes, writing
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.paths import Target
 from app.cluster.apiserver.printers.base import selector_text
 from app.cluster.apiserver.served import Served
 
 _SCALE = KindInfo("autoscaling", "v1", "Scale", "scales", "scale")
+_SHAPE: shapes.Shape = {"metadata": {**shapes.METADATA, "resourceVersion": "string"}, "spec": {"replicas": "int32"}}
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -78,10 +82,12 @@ def scale_of(obj: Object) -> Object:
 
 
 def _write(cluster: Served, request: ApiRequest, target: Target, scale: Object) -> ApiResponse:
-    spec = scale.get("spec")
-    replicas = spec.get("replicas", 0) if isinstance(spec, dict) else None
-    if not isinstance(replicas, int) or isinstance(replicas, bool):
-        raise BadRequest("spec.replicas must be a whole number")
+    _check_form(request, scale)
+    replicas = (scale.get("spec") or {}).get("replicas") or 0
+    if replicas < 0:
+        told = "must be greater than or equal to 0"
+        error = validation.invalid("spec.replicas", replicas, told)
+        raise validation.invalid_object("Scale.autoscaling", target.name, [error])
     change: Object = {"spec": {"replicas": replicas}}
     version = (scale.get("metadata") or {}).get("resourceVersion")
     if version:
@@ -89,3 +95,15 @@ def _write(cluster: Served, request: ApiRequest, target: Target, scale: Object) 
     options = request_options.of_write(request)
     written = cluster.client.patch(target.info, target.name, target.namespace, change, "merge", door="scale", **options)
     return ApiResponse.of(scale_of(written))
+
+
+def _check_form(request: ApiRequest, scale: Object) -> None:
+    """Whether it is a Scale; of a patch the patch is what is invalid (handlers/patch.go). BadRequest, Invalid."""
+    try:
+        shapes.check(scale, _SCALE, _SHAPE)
+    except BadRequest as error:
+        if request.method != "PATCH":
+            raise
+        told = error.message.partition("cannot be handled as a Scale: ")[2]
+        refused = validation.invalid("patch", orjson.dumps(scale).decode(), told)
+        raise validation.invalid_object("", "", [refused]) from error

@@ -24,6 +24,7 @@ METADATA: Shape = {
     "annotations": "map[string]string",
 }
 
+_BITS = {"int32": 31, "int64": 63}
 _JSON = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 
 
@@ -32,8 +33,14 @@ def check(body: Object, info: KindInfo, shape: Shape) -> None:
     for path, value, wanted in _misfits(body, {"metadata": METADATA, **shape}, ""):
         raise BadRequest(
             f'{info.kind} in version "{info.version}" cannot be handled as a {info.kind}: json: cannot unmarshal '
-            f"{_JSON[type(value)]} into Go struct field {info.kind}.{path} of type {wanted}"
+            f"{_told(value, wanted)} into Go struct field {info.kind}.{path} of type {wanted}"
         )
+
+
+def _told(value: Any, wanted: str) -> str:
+    """What encoding/json calls a value that does not fit; a number is named (UnmarshalTypeError)."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"number {value}" if number and wanted in _BITS else _JSON[type(value)]
 
 
 def _misfits(value: Mapping[str, Any], shape: Shape, above: str) -> Iterator[tuple[str, Any, str]]:
@@ -69,6 +76,10 @@ def _fits(value: Any, wanted: str) -> bool:
         return isinstance(value, list) and all(_fits(item, wanted[2:]) for item in value)
     if wanted.startswith("map[string]"):
         return isinstance(value, dict) and all(_fits(item, wanted[11:]) for item in value.values())
-    if wanted == "int64":
-        return isinstance(value, int) and not isinstance(value, bool)
+    if wanted in _BITS:
+        return (
+            isinstance(value, int)
+            and not isinstance(value, bool)
+            and -(2 ** _BITS[wanted]) <= value < 2 ** _BITS[wanted]
+        )
     return isinstance(value, bool if wanted == "bool" else str)

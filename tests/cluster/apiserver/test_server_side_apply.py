@@ -484,3 +484,30 @@ def test_whatever_is_in_a_cluster_can_be_applied_and_applied_again(everything):
             assert changed == {key: value for key, value in obj.items() if key != "metadata"}, where
             seen.add(resource)
     assert len(seen) > 15
+
+
+@pytest.mark.parametrize(
+    ("replicas", "text"),
+    [
+        (
+            -1,
+            'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+        ),
+        ("x", "json: cannot unmarshal string into Go struct field Scale.spec.replicas of type int32"),
+        (2**31, "json: cannot unmarshal number 2147483648 into Go struct field Scale.spec.replicas of type int32"),
+    ],
+)
+def test_an_impossible_scale_is_refused(replicas, text):
+    server = Server()
+    server.ask("POST", f"{DEPLOYMENTS}?fieldManager=one", deployment())
+    assert text in patched(server, SCALE, {"spec": {"replicas": replicas}}, code=422)["message"]
+    code = 422 if replicas == -1 else 400
+    assert text in loaded(server.ask("PUT", SCALE, scale(replicas)), code)["message"]
+
+
+def test_a_patch_that_breaks_the_metadata_is_refused():
+    server = Server()
+    server.ask("POST", f"{MAPS}?fieldManager=one", config_map(a="1"))
+    refused = patched(server, f"{MAPS}/cm", {"metadata": []}, code=422)
+    assert "cannot unmarshal array into Go struct field ConfigMap.metadata of type v1.ObjectMeta" in refused["message"]
+    assert patched(server, f"{MAPS}/cm/scale", {"metadata": []}, code=404)["reason"] == "NotFound"
