@@ -307,6 +307,7 @@ _FILLS: dict[str, Callable[[Object], None]] = {
     "networking.k8s.io/v1/NetworkPolicy": _network_policy,
     "storage.k8s.io/v1/CSIDriver": _csi_driver,
     "v1/Endpoints": _endpoints,
+    "v1/PodTemplate": _template,
     "batch/v1/Job": _job,
     "batch/v1/CronJob": _cron_job,
     f"{_RBAC_GROUP}/v1/RoleBinding": _binding_of_roles,

@@ -1,7 +1,7 @@
 """What containers use of CPU and memory: simulated, from what their programs are known to do.
 
-A pure function of the pod: nothing is kept and nothing is drawn. The horizontal pod autoscaler and metrics.k8s.io
-read the same figures, as they do where the metrics-server scrapes the kubelets
+A pure function of the pod, and of what it spends on others: nothing is kept and nothing is drawn. The horizontal pod
+autoscaler and metrics.k8s.io read the same figures, as they do where the metrics-server scrapes the kubelets
 (sigs.k8s.io/metrics-server/pkg/storage: two points of a running container make one measurement).
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from app.apimachinery import clock, quantity
 from app.apimachinery.clock import SECOND, Instant, Micros
-from app.apimachinery.meta import Object
+from app.apimachinery.meta import Object, key_of
 
 RESOLUTION: Micros = 15 * SECOND
 """How often every kubelet is asked."""
@@ -69,25 +69,30 @@ _WORKER_FLAGS = frozenset({"--vm", "-m"})
 _UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-def of_pod(pod: Object, now: Instant | None = None) -> dict[str, Usage]:
+def of_pod(pod: Object, now: Instant | None = None, served: int = 0) -> dict[str, Usage]:
     """The usage of each running container, by name.
 
-    With `now`, nothing of a pod whose containers have not all been measured twice
-    (sigs.k8s.io/metrics-server/pkg/storage/pod.go: GetMetrics).
+    `served` is what the pod spends on answering others (`traffic.served`): its first container does. With `now`,
+    nothing of a pod whose containers have not all been measured twice (metrics-server/pkg/storage/pod.go: GetMetrics).
     """
     running = _running(pod)
     if now is not None and any(now - clock.parse(since) < FIRST_MEASURED for since in running.values() if since):
         return {}
     spec = pod.get("spec") or {}
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    return {one["name"]: of_container(one) for one in containers if one["name"] in running}
+    first = containers[0]["name"] if containers else ""
+    return {
+        one["name"]: of_container(one, served if one["name"] == first else 0)
+        for one in containers
+        if one["name"] in running
+    }
 
 
-def of_node(node: Object, pods: Iterable[Object]) -> Usage:
+def of_node(node: Object, pods: Iterable[Object], served: Mapping[str, int] | None = None) -> Usage:
     """The usage of a whole node: its running pods, the kubelet, the runtime and the system; never above capacity."""
     cpu, memory = _NODE_CPU, _NODE_MEMORY
     for pod in pods:
-        for used in of_pod(pod).values():
+        for used in of_pod(pod, served=(served or {}).get(key_of(pod), 0)).values():
             cpu += used["cpu"]
             memory += used["memory"]
     capacity = (node.get("status") or {}).get("capacity") or {}
@@ -98,8 +103,8 @@ def of_node(node: Object, pods: Iterable[Object]) -> Usage:
     return {"cpu": cpu, "memory": memory}
 
 
-def of_container(container: Mapping[str, Any]) -> Usage:
-    """What a running container uses, no more than its limits."""
+def of_container(container: Mapping[str, Any], served: int = 0) -> Usage:
+    """What a running container uses, with what it spends on answering others; no more than its limits."""
     image = _base_name(str(container.get("image") or ""))
     argv = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
     cpu, mebibytes = _AT_REST.get(image, _UNKNOWN)
@@ -109,6 +114,7 @@ def of_container(container: Mapping[str, Any]) -> Usage:
         cpu, memory = _stress(argv)
     elif container.get("command") or (argv and image in {"busybox", "alpine", "ubuntu", "debian"}):
         cpu, memory = _command(argv, cpu, memory)
+    cpu += served
     limits = (container.get("resources") or {}).get("limits") or {}
     if "cpu" in limits:
         cpu = min(cpu, quantity.of(limits["cpu"]).milli_value())

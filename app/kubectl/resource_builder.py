@@ -14,6 +14,7 @@ from app.apimachinery.manifests import Document
 from app.apimachinery.meta import Object
 from app.apis import scheme
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver import warnings
 from app.kubectl import failures
 from app.kubectl.result import CommandResult, Problem, Ref
 
@@ -35,6 +36,13 @@ class Output:
         """`pod/bee created`, and a note of what was changed."""
         self.stdout.append(f"{kind_name(info)}/{meta.name_of(obj)} {operation}")
         self.changed.append(Ref.to(obj))
+
+    def warn(self, info: KindInfo, told: Sequence[str]) -> None:
+        """The server's warnings, each once in a command (cli-runtime: NewWarningWriter, Deduplicate)."""
+        for text in [*warnings.of_resource(info), *told]:
+            line = f"Warning: {text}"
+            if line not in self.stderr:
+                self.stderr.append(line)
 
 
 Visitor = Callable[[KindInfo, Object, Output], None]

@@ -10,9 +10,9 @@ from typing import Any
 
 from app.apimachinery import clock
 from app.apimachinery.errors import MethodNotAllowed, NotFound
-from app.apimachinery.meta import Object, labels_of, name_of, namespace_of
+from app.apimachinery.meta import Object, key_of, labels_of, name_of, namespace_of
 from app.apis import scheme
-from app.cluster import usage
+from app.cluster import traffic, usage
 from app.cluster.apiserver import reading, tables
 from app.cluster.apiserver.exchange import ApiRequest, ApiResponse
 from app.cluster.apiserver.measured_kinds import NODE_METRICS, VERSION
@@ -22,6 +22,7 @@ from app.cluster.apiserver.printers.base import NAME, Cells, Column, Printer
 from app.cluster.apiserver.served import Served
 
 _NODES, _PODS = scheme.for_resource("nodes"), scheme.for_resource("pods")
+_SERVICES = scheme.for_resource("services")
 _WINDOW = f"{usage.RESOLUTION // clock.SECOND}s"
 _COLUMNS = (NAME, Column("cpu"), Column("memory"), Column("Window"))
 
@@ -54,21 +55,23 @@ def _list(target: Target, found: list[Object]) -> Object:
 
 
 def _pods(cluster: Served, target: Target, about: Callable[[Object], bool]) -> Iterable[Object]:
+    served = traffic.served(cluster.client.list(_PODS), cluster.client.list(_SERVICES))
     for pod in cluster.client.list(_PODS, target.namespace or None):
-        if about(pod) and (used := usage.of_pod(pod, cluster.now)):
+        if about(pod) and (used := usage.of_pod(pod, cluster.now, served.get(key_of(pod), 0))):
             containers = [{"name": name, "usage": _quantities(one)} for name, one in used.items()]
             yield {**_head(cluster, target, pod), "containers": containers}
 
 
 def _nodes(cluster: Served, target: Target, about: Callable[[Object], bool]) -> Iterable[Object]:
     """Nodes whose kubelet answers and has been asked twice."""
+    served = traffic.served(cluster.client.list(_PODS), cluster.client.list(_SERVICES))
     placed: dict[str, list[Object]] = {}
     for pod in cluster.client.list(_PODS):
         placed.setdefault((pod.get("spec") or {}).get("nodeName") or "", []).append(pod)
     for node in cluster.client.list(_NODES):
         age = cluster.now - clock.parse(node["metadata"]["creationTimestamp"])
         if about(node) and age >= usage.FIRST_MEASURED and _is_ready(node):
-            used = usage.of_node(node, placed.get(name_of(node), ()))
+            used = usage.of_node(node, placed.get(name_of(node), ()), served)
             yield {**_head(cluster, target, node), "usage": _quantities(used)}
 
 

@@ -18,7 +18,7 @@ from app.apimachinery.meta import Object
 from app.apis import scheme
 from app.apis.scheme import KindInfo
 from app.cluster import controller_utils as utils
-from app.cluster import events
+from app.cluster import events, traffic
 from app.cluster.apiserver.printers.base import selector_text
 from app.cluster.loops import Context
 from app.cluster.podautoscaler import metric_specs, scaling_rules
@@ -155,7 +155,9 @@ class _Reconciliation:
 
     def _proposed(self, target: Object, current: int) -> tuple[int, str]:
         """The largest proposal and its metric (computeReplicasForMetrics). NoReplicasError."""
-        scaled = Scaled(self.namespace, self._pods(target), current, self._tolerances(), self.context.now)
+        pods = self._pods(target)
+        served = traffic.served(self.context.client.list("pods"), self.context.client.list("services"))
+        scaled = Scaled(self.namespace, pods, current, self._tolerances(), self.context.now, served)
         specs = self.spec.get("metrics") or ()
         self.statuses = [{"type": ""} for _ in specs]
         replicas, metric = 0, ""

@@ -162,6 +162,9 @@ IMAGES: dict[str, Image] = {
     "registry.k8s.io/fluentd-elasticsearch": Image(
         140 * MEGABYTE, ("fluentd",), versions=("1",), tags=("latest",), programs=("fluentd",)
     ),
+    "registry.k8s.io/hpa-example": Image(
+        168 * MEGABYTE, ("apache2-foreground",), tags=("latest",), ports=(80,), programs=("apache2-foreground",)
+    ),
     "registry.k8s.io/pause": Image(
         320_000,
         ("/pause",),

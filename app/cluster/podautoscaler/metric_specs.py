@@ -51,6 +51,8 @@ class Scaled:
     replicas: int
     tolerances: Tolerances
     now: Instant
+    served: Mapping[str, int]
+    """What the pods spend on answering others."""
 
 
 def proposal(spec: Mapping[str, Any], scaled: Scaled) -> Proposal:
@@ -101,7 +103,7 @@ def _container_resource(source: Mapping[str, Any], scaled: Scaled) -> Proposal:
 def _measured(source: Mapping[str, Any], container: str, scaled: Scaled) -> tuple[int, str, dict[str, Any]]:
     """(replicas, name, current value) (computeStatusForResourceMetricGeneric)."""
     resource, target = str(source["name"]), source["target"]
-    asked = Question(scaled.pods, scaled.replicas, resource, container, scaled.tolerances, scaled.now)
+    asked = Question(scaled.pods, scaled.replicas, resource, container, scaled.tolerances, scaled.now, scaled.served)
     if target.get("averageValue") is not None:
         wanted = quantity.of(target["averageValue"]).milli_value()
         try:

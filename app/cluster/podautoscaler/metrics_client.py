@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from app.apimachinery.clock import Instant, Micros
-from app.apimachinery.meta import Object, name_of, namespace_of
+from app.apimachinery.meta import Object, key_of, name_of, namespace_of
 from app.cluster import usage
 
 NO_CUSTOM_METRICS = (
@@ -35,13 +35,15 @@ class PodMetric:
 Metrics = dict[str, PodMetric]
 
 
-def resource_metric(pods: Iterable[Object], resource: str, container: str, now: Instant) -> Metrics:
-    """The usage of each measured pod, or of one container of it (GetResourceMetric).
+def resource_metric(
+    pods: Iterable[Object], resource: str, container: str, now: Instant, served: Mapping[str, int]
+) -> Metrics:
+    """The usage of each measured pod, or of one container of it (GetResourceMetric); `served` as in `traffic`.
 
     Raises:
         MetricsError: nothing was measured, or a measured pod has no such container.
     """
-    measured = [(pod, used) for pod in pods if (used := usage.of_pod(pod, now))]
+    measured = [(pod, used) for pod in pods if (used := usage.of_pod(pod, now, served.get(key_of(pod), 0)))]
     if not measured:
         raise MetricsError("no metrics returned from resource metrics API")
     timestamp = now - now % usage.RESOLUTION

@@ -60,6 +60,7 @@ class Question:
     container: str
     tolerances: Tolerances
     now: Instant
+    served: Mapping[str, int]
 
 
 def by_utilization(asked: Question, target: int) -> tuple[int, int, int]:
@@ -100,7 +101,7 @@ def by_average(asked: Question, target: int) -> tuple[int, int]:
 
 def _metrics(asked: Question) -> Metrics:
     try:
-        return metrics_client.resource_metric(asked.pods, asked.resource, asked.container, asked.now)
+        return metrics_client.resource_metric(asked.pods, asked.resource, asked.container, asked.now, asked.served)
     except MetricsError as error:
         raise MetricsError(f"unable to get metrics for resource {asked.resource}: {error}") from error
 

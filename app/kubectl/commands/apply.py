@@ -14,6 +14,7 @@ from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
 from app.apis import schema
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver import warnings
 from app.cluster.client import Client
 from app.kubectl import resource_builder
 from app.kubectl.resource_builder import Output
@@ -39,7 +40,9 @@ def _apply(client: Client, info: KindInfo, obj: Object, output: Output) -> None:
     current = client.find(info, name, place) if name else None
     if current is None:
         output.prefix = f'error when creating "{resource_builder.SOURCE}": '
-        output.done(info, client.create(wanted, field_manager=MANAGER), "created")
+        made = client.create(wanted, field_manager=MANAGER)
+        output.warn(info, warnings.on_create(made))
+        output.done(info, made, "created")
         return
     if LAST_APPLIED not in meta.annotations_of(current):
         output.stderr.append(_missing_annotation(info, name))
@@ -50,6 +53,7 @@ def _apply(client: Client, info: KindInfo, obj: Object, output: Output) -> None:
         return
     output.prefix = _patch_prefix(info, current, changes)
     patched = client.patch(info, name, place, changes, "strategic", field_manager=MANAGER)
+    output.warn(info, warnings.on_update(patched, current))
     output.done(info, patched, "configured")
 
 

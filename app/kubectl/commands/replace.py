@@ -9,6 +9,7 @@ from app.apimachinery.errors import NotFound
 from app.apimachinery.manifests import Document
 from app.apimachinery.meta import Object
 from app.apis.scheme import KindInfo
+from app.cluster.apiserver import warnings
 from app.cluster.client import Client
 from app.kubectl import resource_builder
 from app.kubectl.resource_builder import Output
@@ -24,7 +25,10 @@ def run(
     """
 
     def update(info: KindInfo, obj: Object, output: Output) -> None:
-        output.done(info, client.update(obj, field_manager="kubectl-replace"), "replaced")
+        former = client.find(info, meta.name_of(obj), meta.namespace_of(obj))
+        changed = client.update(obj, field_manager="kubectl-replace")
+        output.warn(info, [] if former is None else warnings.on_update(changed, former))
+        output.done(info, changed, "replaced")
 
     def recreate(info: KindInfo, obj: Object, output: Output) -> None:
         name, place = meta.name_of(obj), meta.namespace_of(obj)
@@ -36,6 +40,8 @@ def run(
         if known is not None:
             where = f" from {place} namespace" if info.namespaced else ""
             output.stdout.append(f'{resource_builder.kind_name(info)} "{name}" deleted{where}')
-        output.done(info, client.create(obj, field_manager="kubectl-replace"), "replaced")
+        made = client.create(obj, field_manager="kubectl-replace")
+        output.warn(info, warnings.on_create(made))
+        output.done(info, made, "replaced")
 
     return resource_builder.visit(documents, namespace, "replacing", recreate if force else update)

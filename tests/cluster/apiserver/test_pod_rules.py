@@ -4,7 +4,7 @@ import pytest
 
 from app.apimachinery.errors import Invalid
 from app.apimachinery.meta import Object
-from tests.cluster.apiserver.making import pod, server
+from tests.cluster.apiserver.making import named, pod, server
 
 C = "spec.containers[0]"
 
@@ -394,3 +394,15 @@ def test_huge_texts_are_refused_at_once(obj):
     client, _ = server()
     with pytest.raises(Invalid):
         client.create(obj)
+
+
+def test_a_pod_template_is_judged_as_the_workloads_are():
+    client, _ = server()
+    broken = named("v1", "PodTemplate", "t", template={"spec": {"containers": [{"name": "c"}]}})
+    with pytest.raises(Invalid) as caught:
+        client.create(broken)
+    assert "template.spec.containers[0].image: Required value" in caught.value.message
+    made = client.create(named("v1", "PodTemplate", "t", template={"spec": pod()["spec"]}))
+    assert made["template"]["spec"]["restartPolicy"] == "Always"
+    changed = client.patch("podtemplates", "t", "default", {"template": {"spec": {"restartPolicy": "Never"}}}, "merge")
+    assert changed["metadata"]["generation"] == 2

@@ -6,9 +6,30 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from app.apimachinery.meta import Object
+from app.apimachinery.validation import FieldError
 from app.cluster.apiserver.strategies.ruled import Ruled
 from app.cluster.apiserver.strategy import Strategy
-from app.cluster.apiserver.validation import stored
+from app.cluster.apiserver.validation import stored, templates
+
+
+class PodTemplateStrategy(Ruled):
+    """PodTemplates (core/podtemplate/strategy.go): their generation counts changes of the template."""
+
+    def prepare_for_create(self, obj: Object) -> None:
+        """Count from 1."""
+        super().prepare_for_create(obj)
+        obj["metadata"]["generation"] = 1
+
+    def prepare_for_update(self, new: Object, old: Object) -> None:
+        """Count what changes."""
+        super().prepare_for_update(new, old)
+        generation = int(old["metadata"].get("generation") or 1)
+        new["metadata"]["generation"] = generation + (new.get("template") != old.get("template"))
+
+
+def _pod_template(obj: Object) -> list[FieldError]:
+    """ValidatePodTemplate."""
+    return templates.pod_template(obj.get("template") or {}, "template")
 
 
 class SecretStrategy(Ruled):
@@ -38,6 +59,7 @@ class DisruptionBudgetStrategy(Ruled):
 
 
 STRATEGIES: dict[str, Strategy] = {
+    "podtemplates": PodTemplateStrategy(_pod_template),
     "secrets": SecretStrategy(stored.secret, stored.secret_update),
     "persistentvolumes": _WithPhase(stored.persistent_volume, stored.persistent_volume_update),
     "persistentvolumeclaims": _WithPhase(stored.claim, stored.claim_update),
