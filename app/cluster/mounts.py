@@ -166,6 +166,12 @@ def _contents(client: Client, pod: Object, volume: Mapping[str, Any]) -> dict[st
     return contents
 
 
+def data_of(client: Client, resource: str, name: object, pod: Object) -> dict[str, str]:
+    """Key to text of a ConfigMap or Secret of the pod's namespace; nothing where it is not there."""
+    found = client.find(resource, str(name), meta.namespace_of(pod)) if name else None
+    return _data(found) if found else {}
+
+
 def _data(obj: Mapping[str, Any]) -> dict[str, str]:
     data = {str(key): str(value) for key, value in (obj.get("stringData") or {}).items()}
     for key, value in (obj.get("binaryData") or {}).items():

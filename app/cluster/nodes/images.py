@@ -120,6 +120,10 @@ IMAGES: dict[str, Image] = {
     "docker.io/library/python": Image(
         360 * MEGABYTE, (), ("python3",), versions=("3",), tags=_DEBIAN, programs=("python", "python3")
     ),
+    "docker.io/library/perl": Image(
+        330 * MEGABYTE, (), ("perl", "-de0"), versions=("5",), tags=(*_DEBIAN, "stable"), programs=("perl",)
+    ),
+    "docker.io/library/bash": Image(5_700_000, (), ("bash",), versions=("3", "4", "5"), tags=("latest", "devel")),
     "docker.io/library/node": Image(
         390 * MEGABYTE, ("node",), versions=_versions("", 10, 25), tags=(*_DEBIAN, "lts"), programs=("node",)
     ),

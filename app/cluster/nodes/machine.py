@@ -101,13 +101,12 @@ class Machine:
 
     def launch(self, unit: str, argv: Sequence[str], variables: Mapping[str, str]) -> Run:
         """Begin a service's program."""
-        del variables
         program = posixpath.basename(argv[0])
         if program == "kubelet":
             return self._start_kubelet(unit, argv)
         if program == "containerd":
             return Run(lines=("containerd successfully booted in 0.021532s",))
-        return programs.on_a_machine(argv)
+        return programs.on_a_machine(argv, self.context.now, variables)
 
     def ended(self, unit: str) -> None:
         """A service's program is no more."""

@@ -6,17 +6,16 @@ in the cluster, as kube-scheduler does, are given to the kubelet by whoever buil
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from app.apimachinery import quantity
-from app.apimachinery.clock import MINUTE, SECOND, Micros
+from app.apimachinery import meta, quantity
+from app.apimachinery.clock import MINUTE, SECOND, Instant, Micros
+from app.cluster.nodes import environment, interpreters, shell
 from app.cluster.nodes.images import Image
 from app.cluster.processes import QUICK, Launch, Program, Run
 
-_MAX_STATEMENTS = 50
-_MAX_SCRIPT = 10_000
 _DAY = 24 * 60 * MINUTE
 
 
@@ -32,6 +31,8 @@ def start(launch: Launch, image: Image, programs: Mapping[str, Program]) -> Run:
     """What the container's process does."""
     if not launch.argv:
         return Run(failure="no command specified")
+    own = _shell_of(launch, image)
+    launch = replace(launch, argv=tuple(environment.expanded(text, own.variables) for text in launch.argv))
     name = launch.argv[0].rpartition("/")[2]
     if name in programs and (name in image.programs or name == launch.argv[0]):
         return programs[name](launch)
@@ -40,15 +41,15 @@ def start(launch: Launch, image: Image, programs: Mapping[str, Program]) -> Run:
     if not image.shell or name not in _COMMON:
         return Run(failure=_not_found(launch.argv[0]))
     if name in _SHELLS:
-        return _shell(launch.argv[1:])
-    return _command(launch.argv)
+        return _shell(launch.argv[1:], own)
+    return own.call(launch.argv) if shell.is_own(name) else _command(launch.argv)
 
 
-def on_a_machine(argv: Sequence[str]) -> Run:
+def on_a_machine(argv: Sequence[str], now: Instant, variables: Mapping[str, str]) -> Run:
     """What a program does that a service of a machine starts."""
     name = argv[0].rpartition("/")[2]
     if name in _SHELLS:
-        return _shell(argv[1:])
+        return _shell(argv[1:], shell.Shell(now, _command, dict(variables)))
     return _command(argv) if name in _COMMON else Run()
 
 
@@ -57,8 +58,10 @@ def _own_program(launch: Launch, image: Image, name: str) -> Run:
         return _stress(launch)
     if name == "hello":
         return Run(runs=QUICK, lines=("", "Hello from Docker!"))
-    if name in {"curl", "redis-cli"} or (name in {"python", "python3", "node"} and len(launch.argv) == 1):
+    if name in {"curl", "redis-cli"}:
         return Run(runs=QUICK)
+    if name in interpreters.NAMES and (done := interpreters.run(launch.argv)) is not None:
+        return done
     return Run(ports=image.ports or None)
 
 
@@ -73,61 +76,48 @@ def _not_found(name: str) -> str:
     )
 
 
-def _shell(arguments: Sequence[str]) -> Run:
+def _shell(arguments: Sequence[str], own: shell.Shell) -> Run:
     """A shell: without a script and without a terminal it reads end of file and ends."""
     for position, argument in enumerate(arguments):
         if argument.startswith("-") and argument.endswith("c") and position + 1 < len(arguments):
-            return _script(arguments[position + 1])
+            return own.run(arguments[position + 1], strict="e" in argument)
     return Run(runs=QUICK)
 
 
-def _script(script: str) -> Run:
-    """Read a script's statements in order; loops and what waits for ever end the reading."""
-    total: Micros = 0
-    lines: list[str] = []
-    text = script[:_MAX_SCRIPT].replace("&&", ";").replace("\n", ";").replace("||", ";")
-    for statement in text.split(";")[:_MAX_STATEMENTS]:
-        words = _words(statement)
-        if not words:
-            continue
-        name = words[0].rpartition("/")[2]
-        if name in _LOOPS or "infinity" in words[1:2]:
-            return Run(lines=tuple(lines), stops=None)
-        if name == "exit":
-            code = int(words[1]) & 255 if len(words) > 1 and words[1].isdecimal() and len(words[1]) < 6 else 0
-            return Run(runs=max(total, QUICK), code=code, lines=tuple(lines), stops=None)
-        run = _command(tuple(words))
-        lines += run.lines
-        if run.runs is None:
-            return Run(lines=tuple(lines), stops=run.stops)
-        if run.code:
-            return Run(runs=max(total, QUICK), code=run.code, lines=tuple(lines), stops=None)
-        total += run.runs if name == "sleep" else 0
-    return Run(runs=max(total, QUICK), lines=tuple(lines), stops=None)
+def _shell_of(launch: Launch, image: Image) -> shell.Shell:
+    """A shell in the container, with its variables and its mounted files."""
+
+    def outside(argv: Sequence[str]) -> Run:
+        name = argv[0].rpartition("/")[2]
+        if name in image.programs:
+            return _own_program(replace(launch, argv=tuple(argv)), image, name)
+        if name == "nslookup":
+            return _lookup(launch, argv)
+        return _command(argv)
+
+    variables = environment.of(launch.client, launch.pod, launch.container)
+    host = environment.hostname(launch.pod)
+    return shell.Shell(launch.now, outside, variables, dict(launch.files), host)
 
 
-def _words(statement: str) -> list[str]:
-    try:
-        return shlex.split(statement, comments=True)
-    except ValueError:
-        return statement.split()
+def _lookup(launch: Launch, argv: Sequence[str]) -> Run:
+    """`nslookup NAME`: a Service's name is found while there is the Service."""
+    name, namespace, *_ = [*next((text for text in argv[1:] if not text.startswith("-")), "").split("."), "", ""]
+    own = meta.namespace_of(launch.pod) or "default"
+    if launch.client.find("services", name, namespace or own) is None:
+        return Run(runs=QUICK, code=1, lines=(f"** server can't find {argv[-1]}: NXDOMAIN",))
+    return Run(runs=QUICK)
 
 
 def _command(argv: Sequence[str]) -> Run:
     name = argv[0].rpartition("/")[2]
-    if name == "exec" and len(argv) > 1:
-        return _command(argv[1:])
     if name == "sleep":
         return _sleep(argv[1:])
-    if name == "echo":
-        return Run(runs=QUICK, lines=(" ".join(argv[1:]),)) if ">" not in argv else Run(runs=QUICK)
-    if name == "false":
-        return Run(runs=QUICK, code=1)
     if name in {"tail", "watch", "top", "httpd", "nc", "crond", "nginx"} and (
         name != "tail" or "-f" in argv or "-F" in argv
     ):
         return Run(stops=None if name == "tail" else QUICK)
-    if name not in _COMMON and name not in _BUILT_IN:
+    if name not in _COMMON:
         return Run(runs=QUICK, code=127, lines=(f"sh: {argv[0]}: not found",))
     return Run(runs=QUICK)
 
@@ -168,10 +158,6 @@ def _bytes(text: str) -> int:
 
 
 _SHELLS = frozenset({"sh", "bash", "ash", "dash"})
-_LOOPS = frozenset({"while", "until", "for", "wait"})
-_BUILT_IN = frozenset(
-    {"cd", "export", "set", "read", "trap", "true", ":", "test", "[", "printf", "if", "then", "fi", "umask"}
-)
 _COMMON = frozenset({
     "arch", "ash", "awk", "base64", "basename", "bash", "cat", "chmod", "chown", "cp", "crond", "cut",
     "dash", "date", "dd", "df", "dirname", "dmesg", "du", "echo", "env", "expr", "false", "find", "free",
