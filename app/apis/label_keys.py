@@ -14,7 +14,7 @@ from app.apimachinery.meta import Object
 
 def merge(pod: Object) -> None:
     """Turn the keys into expressions of the selectors of a pod that is being created; the pod is changed."""
-    labels, spec = meta.labels_of(pod), pod["spec"]
+    labels, spec = meta.labels_of(pod), pod.get("spec") or {}
     for constraint in spec.get("topologySpreadConstraints") or ():
         _merge(constraint, constraint.get("matchLabelKeys"), "In", labels)
     affinity = spec.get("affinity") or {}
@@ -22,7 +22,7 @@ def merge(pod: Object) -> None:
         listed = affinity.get(kind) or {}
         terms = list(listed.get("requiredDuringSchedulingIgnoredDuringExecution") or ())
         preferred = listed.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
-        terms += [item["podAffinityTerm"] for item in preferred]
+        terms += [item.get("podAffinityTerm") or {} for item in preferred]
         for term in terms:
             _merge(term, term.get("matchLabelKeys"), "In", labels)
             _merge(term, term.get("mismatchLabelKeys"), "NotIn", labels)
@@ -34,4 +34,5 @@ def _merge(term: dict[str, Any], keys: Iterable[str] | None, operator: str, labe
     for key in keys or ():
         if key in labels:
             expression = {"key": key, "operator": operator, "values": [labels[key]]}
-            term["labelSelector"].setdefault("matchExpressions", []).append(expression)
+            expressions = term["labelSelector"].get("matchExpressions") or []
+            term["labelSelector"]["matchExpressions"] = [*expressions, expression]
