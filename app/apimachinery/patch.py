@@ -83,7 +83,7 @@ def _is_directive(key: str) -> bool:
 
 
 def _unknown_directive(directive: Any, patch: Mapping[str, Any]) -> PlainFault:
-    return PlainFault(f"unknown patch type: {directive} in map: {go_text.plain(patch)}")
+    return PlainFault(f"unknown patch type: {go_text.plain(directive)} in map: {go_text.plain(patch)}")
 
 
 def _check_directives(patch: Mapping[str, Any], schema: PatchSchema) -> None:

@@ -148,7 +148,8 @@ def test_any_patch_is_answered(server, value, content_type, path):
     answer = server.ask(
         "PATCH", f"/api/v1/namespaces/default/{path}?dryRun=All", encoded(value), content_type=content_type
     )
-    assert answer.code in (200, 400, 409, 422), answer.body
+    # The real server has no status for a directive that it does not know: its handler's plain error is a 500.
+    assert answer.code in (200, 400, 409, 422) or b"unknown patch type: " in answer.body, answer.body
 
 
 def placed(base, path, value):
