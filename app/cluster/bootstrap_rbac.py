@@ -162,6 +162,17 @@ def folded(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "objects": kept}
 
 
+def completed(objects: Mapping[str, Any], created: str, version: str) -> dict[str, Any]:
+    """A state's objects with those of the default ones that it lacks, folded."""
+    whole = dict(objects)
+    for plural in PLURALS.values():
+        there = list(objects.get(plural, []))
+        known = {found[0] if isinstance(found, list) else meta.key_of(found) for found in there}
+        missing = [key for kind, key in _by_key() if kind == plural and key not in known]
+        whole[plural] = [*there, *([key, created, version] for key in missing)]
+    return whole
+
+
 def _fold(plural: str, obj: Object) -> Object | list[str]:
     made = _by_key().get((plural, meta.key_of(obj)))
     if made is None:

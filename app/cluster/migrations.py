@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.cluster import kubeadm
+from app.cluster import bootstrap_rbac, kubeadm
 
 Document = Mapping[str, Any]
 
@@ -40,8 +40,16 @@ def migrated(document: Any) -> Document:
 
 
 def _look_at_everything(document: Document) -> Document:
-    """Format 2 says which loops the snapshot has run; of those of format 1 nothing is known, so all look again."""
-    return {**document, "format": 2, "loops": []}
+    """Format 2 says which loops the snapshot has run; of those of format 1 nothing is known, so all look again.
+
+    It also knows the default roles: a cluster of format 1 gets those that it has not.
+    """
+    store = document["store"]
+    created = next(
+        (namespace["metadata"]["creationTimestamp"] for namespace in store["objects"].get("namespaces", [])), ""
+    )
+    objects = bootstrap_rbac.completed(store["objects"], created, str(store["revision"]))
+    return {**document, "format": 2, "loops": [], "store": {**store, "objects": objects}}
 
 
 def _static_pods_from_files(document: Document) -> Document:

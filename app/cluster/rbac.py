@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 from app.apimachinery import meta
 from app.apimachinery.meta import Object
 from app.apis import scheme
-from app.cluster import users
+from app.apis.scheme import KindInfo
+from app.cluster import bootstrap_rbac, users
 from app.cluster.users import User
 
 GROUP = "rbac.authorization.k8s.io"
@@ -73,11 +75,7 @@ class Granted:
 
 
 def decide(reader: Reader, request: Request, user: User | None = None) -> Decision:
-    """The answer to a request, of `user` where it is given (RBACAuthorizer.Authorize).
-
-    The group that kubeadm makes for administrators may do everything even without its binding: nobody shuts
-    themselves out of a practice cluster.
-    """
+    """The answer to a request, of `user` where it is given (RBACAuthorizer.Authorize)."""
     user = user or request.who()
     if users.MASTERS in user.groups:
         return Decision(allowed=True)
@@ -87,8 +85,6 @@ def decide(reader: Reader, request: Request, user: User | None = None) -> Decisi
             problems.append(granted.problem)
         elif matches(granted.rule, request):
             return Decision(allowed=True, reason=f"RBAC: allowed by {granted.source}")
-    if users.CLUSTER_ADMINS in user.groups:
-        return Decision(allowed=True)
     return Decision(allowed=False, reason=f"RBAC: {aggregate(problems)}" if problems else "")
 
 
@@ -96,6 +92,33 @@ def aggregate(problems: list[str]) -> str:
     """Several errors as one, each once (apimachinery/pkg/util/errors: aggregate.Error)."""
     once = list(dict.fromkeys(problems))
     return once[0] if len(once) == 1 else f"[{', '.join(once)}]"
+
+
+def administers(reader: Reader) -> bool:
+    """Whether kubeadm's administrators may still do everything: their binding and its role are as they were made.
+
+    Also where there are no roles at all, as in a server without a cluster: nobody could give any.
+    """
+    role, binding = (reader.find(info, made["metadata"]["name"]) for info, made in _as_made())
+    if role is None:
+        return True
+    (_, made_role), (_, made_binding) = _as_made()
+    fields = ("roleRef", "subjects")
+    return (
+        role.get("rules") == made_role["rules"]
+        and binding is not None
+        and all(binding.get(field) == made_binding[field] for field in fields)
+    )
+
+
+@cache
+def _as_made() -> tuple[tuple[KindInfo, Object], tuple[KindInfo, Object]]:
+    """The role and the binding of kubeadm's administrators."""
+    named = {(obj["kind"], meta.name_of(obj)): obj for obj in bootstrap_rbac.objects()}
+    return (
+        (_CLUSTER_ROLE, named["ClusterRole", "cluster-admin"]),
+        (_CLUSTER_BINDING, named["ClusterRoleBinding", users.CLUSTER_ADMINS]),
+    )
 
 
 def allowed(reader: Reader, request: Request) -> bool:

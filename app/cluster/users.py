@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 MASTERS = "system:masters"
@@ -41,11 +42,11 @@ ADMIN = User(
     extra=(
         (
             "authentication.kubernetes.io/credential-id",
-            ("X509SHA256=0d6dbd1ea6b9b4a8b1c33ffabe6ff1fa33a9b8ce0dd0a6ef2a1f7f0a4a0e8c21",),
+            ("X509SHA256=" + hashlib.sha256(b"O = kubeadm:cluster-admins, CN = kubernetes-admin").hexdigest(),),
         ),
     ),
 )
-"""Whom the kubeconfig of kubeadm makes its holder."""
+"""Whom the kubeconfig of kubeadm makes its holder; of the certificate there is only the subject to hash."""
 
 
 def kubelet(node: str) -> User:

@@ -9,6 +9,8 @@ from typing import Any
 import orjson
 import pytest
 
+from app.cluster.apiserver import dispatch
+from app.cluster.apiserver.exchange import ApiRequest
 from app.cluster.cluster import FORMAT, Cluster, FormatError
 from app.cluster.migrations import migrated
 from tests.cluster.builders import MINUTE, fresh, phase, pod
@@ -74,3 +76,14 @@ def test_a_loop_that_the_snapshot_does_not_know_looks_at_everything_once() -> No
     assert orjson.loads(loaded.dump())["loops"] == document["loops"][1:]
     loaded.advance_to(loaded.now)
     assert orjson.loads(loaded.dump())["loops"] == document["loops"]
+
+
+def test_a_cluster_of_format_1_gets_the_default_roles_that_it_lacks() -> None:
+    cluster = Cluster.load(gzip.decompress((FOLDER / "format-1.json.gz").read_bytes()))
+    new = fresh()
+    for kind in ("clusterroles", "clusterrolebindings", "roles", "rolebindings"):
+        there = {(obj["metadata"].get("namespace"), obj["metadata"]["name"]) for obj in cluster.client.list(kind)}
+        assert there >= {(obj["metadata"].get("namespace"), obj["metadata"]["name"]) for obj in new.client.list(kind)}
+    made, there = (one.client.get("clusterroles", "system:node-proxier")["rules"] for one in (new, cluster))
+    assert made == there
+    assert dispatch.handle(cluster, ApiRequest("GET", "/api/v1/secrets")).code == 200, "its administrator may do all"

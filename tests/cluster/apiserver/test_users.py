@@ -262,3 +262,44 @@ def test_a_binding_to_a_role_that_is_missing_is_not_found_for_who_holds_less_tha
 
 def test_groups_without_a_user_are_an_error(cluster):
     assert ask(cluster, "GET", PODS, impersonate_group="a")[0] == 500
+
+
+class TestAdministrators:
+    BINDING = "kubeadm:cluster-admins"
+
+    def test_without_their_binding_they_are_refused_as_anybody(self, cluster):
+        assert ask(cluster, "DELETE", f"/apis/{RBAC}/v1/clusterrolebindings/{self.BINDING}")[0] == 200
+        code, answer = ask(cluster, "GET", "/api/v1/namespaces/default/pods")
+        assert (code, answer["message"]) == (
+            403,
+            (
+                'pods is forbidden: User "kubernetes-admin" cannot list resource "pods" in API group "" '
+                'in the namespace "default"'
+            ),
+        )
+        code, answer = ask(cluster, "GET", "/api/v1/namespaces/default/pods", impersonate_user="jane")
+        assert (code, answer["message"]) == (
+            403,
+            (
+                'users "jane" is forbidden: User "kubernetes-admin" cannot impersonate resource "users" in API group "" '
+                "at the cluster scope"
+            ),
+        )
+        assert ask(cluster, "GET", "/api/v1")[0] == 200, "discovery is for everybody"
+
+    def test_the_clusters_own_loops_and_the_lab_go_on(self, cluster):
+        cluster.client.delete("clusterrolebindings", self.BINDING)
+        cluster.client.create(pod("late"))
+        cluster.settle()
+        assert cluster.client.get("pods", "late")["status"]["phase"] == "Running"
+
+    def test_they_have_what_other_bindings_and_what_is_left_of_the_role_give(self, cluster):
+        cluster.client.create(bound("view", "kubernetes-admin", "ClusterRoleBinding", "ClusterRole"))
+        cluster.client.delete("clusterrolebindings", self.BINDING)
+        assert ask(cluster, "GET", "/api/v1/pods")[0] == 200
+        assert ask(cluster, "GET", "/api/v1/secrets")[0] == 403
+
+    def test_a_binding_that_is_only_labelled_is_the_same(self, cluster):
+        labels = {"metadata": {"labels": {"a": "b"}}}
+        cluster.client.patch("clusterrolebindings", self.BINDING, "", labels)
+        assert ask(cluster, "GET", "/api/v1/secrets")[0] == 200
