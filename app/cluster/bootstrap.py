@@ -13,7 +13,7 @@ from typing import Any
 
 from app.apimachinery import clock as clocks
 from app.apimachinery import meta
-from app.apimachinery.clock import MINUTE, Micros
+from app.apimachinery.clock import MINUTE, Instant, Micros
 from app.apimachinery.meta import Object
 from app.apis import defaults, scheme
 from app.cluster import (
@@ -134,27 +134,7 @@ def _run(store: Store, memory: dict[str, Any], pod: Object, node: Object) -> Obj
         memory["addresses"][name] = number
         address = f"{node['spec']['podCIDR'].rpartition('.')[0]}.{number}"
     now = store.clock.now()
-    record: dict[str, Any] = {
-        "key": meta.key_of(stored),
-        "node": name,
-        "ip": address,
-        "since": now,
-        "stage": "running",
-        "announced": True,
-        "sandbox": True,
-        "containers": {
-            container["name"]: {
-                "state": "running",
-                "begun": True,
-                "since": now,
-                "ready": True,
-                "stops": clocks.SECOND,
-                "image": container["image"],
-                "id": hashlib.sha256(f"{uid}/{container['name']}/0".encode()).hexdigest(),
-            }
-            for container in stored["spec"]["containers"]
-        },
-    }
+    record = running_record(stored, name, address, now)
     memory["pods"][uid] = record
     scheduled = {
         "type": "PodScheduled",
@@ -164,6 +144,32 @@ def _run(store: Store, memory: dict[str, Any], pod: Object, node: Object) -> Obj
     }
     bound = {**stored, "status": {"phase": "Pending", "conditions": [scheduled]}}
     return store.update("pods", {**stored, "status": pod_status.of(bound, record, host_ip, now)})
+
+
+def running_record(pod: Object, node: str, address: str, since: Instant) -> dict[str, Any]:
+    """What a kubelet remembers of a pod whose containers all run."""
+    uid = utils.runtime_uid(pod)
+    return {
+        "key": meta.key_of(pod),
+        "node": node,
+        "ip": address,
+        "since": since,
+        "stage": "running",
+        "announced": True,
+        "sandbox": True,
+        "containers": {
+            container["name"]: {
+                "state": "running",
+                "begun": True,
+                "since": since,
+                "ready": True,
+                "stops": clocks.SECOND,
+                "image": container["image"],
+                "id": hashlib.sha256(f"{uid}/{container['name']}/0".encode()).hexdigest(),
+            }
+            for container in pod["spec"]["containers"]
+        },
+    }
 
 
 def _endpoints(store: Store, node: Object) -> None:

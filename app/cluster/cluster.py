@@ -15,7 +15,7 @@ import orjson
 from app.apimachinery.clock import MINUTE, Instant, Micros, SimulatedClock
 from app.apimachinery.errors import Expired
 from app.apimachinery.meta import Object
-from app.cluster import bootstrap, bootstrap_rbac, controller_manager, kube_scheduler, migrations
+from app.cluster import bootstrap, bootstrap_dump, bootstrap_rbac, controller_manager, kube_scheduler, migrations
 from app.cluster import controller_utils as utils
 from app.cluster.client import Client
 from app.cluster.controller_manager import CONTROLLERS
@@ -77,7 +77,8 @@ class Cluster:
     ) -> Cluster:
         """A fresh cluster from a template (see `bootstrap.TEMPLATES`), with more objects created in it, at `now`.
 
-        Nodes among the objects get a kubelet and keep the status they come with.
+        Nodes among the objects get a kubelet and keep the status they come with; pods that run on a node are taken
+        over as they are (`bootstrap_dump`).
 
         Raises:
             KeyError: there is no such template.
@@ -91,11 +92,14 @@ class Cluster:
         cluster._memory[kube_scheduler.NAME] = kube_scheduler.first_state(cluster._context(cluster._schedulers))
         cluster._cursor = store.revision
         clock.advance_to(now)
+        objects = [bootstrap_dump.bare(obj) for obj in objects]
         for obj in objects:
-            if obj.get("kind") == "Node":
+            if obj.get("kind") == "Node" and not bootstrap_dump.is_there(store, obj):
                 bootstrap.add_node(cluster._inside, store, obj)
-                machine.ensure(cluster._context(cluster._kubelets))
-            else:
+        machine.ensure(cluster._context(cluster._kubelets))
+        bootstrap_dump.take_over(store, cluster._memory[Kubelets.NAME], objects)
+        for obj in objects:
+            if obj.get("kind") != "Node" and not bootstrap_dump.is_running(obj):
                 cluster.client.create(obj, field_manager="kubectl-create")
         return cluster
 

@@ -27,7 +27,12 @@ Run = list[int]
 
 def difference(earlier: bytes, later: bytes) -> bytes:
     """What `applied` needs beside the earlier state to give the later one."""
-    old, new = _pieces(earlier), _pieces(later)
+    return between(inflated(earlier), inflated(later))
+
+
+def between(earlier: bytes, later: bytes) -> bytes:
+    """The same of the JSON of two states."""
+    old, new = earlier.split(b","), later.split(b",")
     runs, fresh = _runs(old, new)
     packer = zlib.compressobj(_LEVEL, zdict=_fallen(old, runs))
     literals = packer.compress(b"\n".join(fresh)) + packer.flush()
@@ -43,7 +48,7 @@ def applied(earlier: bytes, differences: Iterable[bytes]) -> bytes:
 
 
 def _applied(earlier: bytes, change: bytes) -> bytes:
-    old = _pieces(earlier)
+    old = inflated(earlier).split(b",")
     _, (packed, literals) = wire.unpack(change)
     runs: list[Run] = orjson.loads(zlib.decompress(packed))
     unpacker = zlib.decompressobj(zdict=_fallen(old, runs))
@@ -53,10 +58,6 @@ def _applied(earlier: bytes, change: bytes) -> bytes:
         pieces += old[first : first + count]
         pieces += [next(fresh) for _ in range(added)]
     return deflated(b",".join(pieces))
-
-
-def _pieces(state: bytes) -> list[bytes]:
-    return inflated(state).split(b",")
 
 
 def _runs(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[list[Run], list[bytes]]:

@@ -27,12 +27,15 @@ from app.kubectl.commands import apply, create, delete
 from app.kubectl.commands import replace as kubectl_replace
 from app.kubectl.result import CommandResult
 from app.lab import history, passing, picture, wire
-from app.lab.state import LabState, StateError
+from app.lab.state import LabState, StateError, deflated
+from app.lab.warm import Kept, WarmLabs
 from app.terminal import shell
 
 _WATCHED: Micros = 10 * MINUTE
 """Before a lab's stored state: watches ask at once when it changes, so they have seen what was so long ago."""
 _KEPT_EVENTS = 100
+_warm = WarmLabs()
+"""What this worker has at hand; every operation works on copies."""
 UNSEEN = 1_000_000
 """Writes that clients may have seen after a lab's stored state: more than a cluster makes until it falls asleep."""
 
@@ -61,24 +64,24 @@ class Request:
 
     def lab(self) -> LabState:
         """The lab, caught up to the interaction's instant. What watches have long seen by then is let go."""
-        lab = LabState.load(self.state)
+        lab = _warm.of(self.state).lab.fork()
         lab.cluster.compact(_WATCHED, _KEPT_EVENTS)
         lab.cluster.advance_to(max(self.now, lab.cluster.now))
         return lab
 
     def watched(self) -> LabState:
         """The lab, caught up, with every event that a watch may still be owed."""
-        lab = LabState.load(self.state)
+        lab = _warm.of(self.state).lab.fork()
         lab.cluster.advance_to(max(self.now, lab.cluster.now))
         return lab
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What to show, and the lab's new state where the interaction changed it."""
+    """What to show, and the lab where the interaction changed it."""
 
     output: dict[str, Any] = field(default_factory=dict)
-    state: bytes = b""
+    lab: LabState | None = None
     whole: bool = False
     """Whether nothing can be compared with the state before."""
 
@@ -89,11 +92,20 @@ def handle(message: bytes) -> bytes:
         params, blobs = wire.unpack(message)
         state, start, *more = [*blobs, *[b""] * (2 - len(blobs))]
         reply = OPERATIONS[params["operation"]](Request(params, state, start, tuple(more)))
-        compared = state and reply.state and not reply.whole
-        difference = history.difference(state, reply.state) if compared else b""
-        return wire.pack({"output": reply.output}, reply.state, difference)
+        return wire.pack({"output": reply.output}, *_stored(reply, state))
     except Exception as error:  # noqa: BLE001 (the border of the process: the caller gets the cause)
         return wire.pack({"fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()})
+
+
+def _stored(reply: Reply, before: bytes) -> tuple[bytes, bytes]:
+    """The new state, and how it differs from the one before; empty where nothing changed."""
+    if reply.lab is None:
+        return b"", b""
+    text = reply.lab.text()
+    state = deflated(text)
+    difference = history.between(_warm.of(before).text, text) if before and not reply.whole else b""
+    _warm.keep(state, Kept(reply.lab, text))
+    return state, difference
 
 
 @lru_cache(maxsize=64)
@@ -106,21 +118,20 @@ def _variant(source: str, seed: int) -> Variant:
     return _exercise(source).variant(seed)
 
 
-@lru_cache(maxsize=64)
 def _start_cluster(start: bytes) -> Cluster:
-    return LabState.load(start).cluster
+    return _warm.of(start).lab.cluster
 
 
 def _start(request: Request) -> Reply:
     lab = LabState(setup.start(request.variant(), request.now, int(request.params["seed"])))
-    return _shown(lab, request, lab.dump())
+    return _shown(lab, request, changed=True)
 
 
 def _view(request: Request) -> Reply:
     return _shown(request.lab(), request)
 
 
-def _shown(lab: LabState, request: Request, state: bytes = b"", **output: Any) -> Reply:
+def _shown(lab: LabState, request: Request, *, changed: bool = False, **output: Any) -> Reply:
     """The reply with the lab's picture: every interaction answers with one."""
     cluster = lab.cluster
     start = _start_cluster(request.start) if request.start else cluster
@@ -131,7 +142,7 @@ def _shown(lab: LabState, request: Request, state: bytes = b"", **output: Any) -
         "picture": picture.draw(cluster),
         "changes": changes.since(start, cluster),
     }
-    return Reply({**shown, **output}, state)
+    return Reply({**shown, **output}, lab if changed else None)
 
 
 _VERBS: dict[str, Callable[..., CommandResult]] = {
@@ -146,7 +157,7 @@ def _apply(request: Request) -> Reply:
     lab, output = _applied(request)
     if not output["ok"]:
         return _shown(request.lab(), request, **output)
-    return _shown(lab, request, lab.dump(), **output)
+    return _shown(lab, request, changed=True, **output)
 
 
 def _applied(request: Request) -> tuple[LabState, dict[str, Any]]:
@@ -183,7 +194,7 @@ def _submit(request: Request) -> Reply:
     lab, output = _applied(request)
     if not output["ok"]:
         return _shown(request.lab(), request, **output)
-    return _shown(lab, request, lab.dump(), **output, verdict=_verdict(request, lab))
+    return _shown(lab, request, changed=True, **output, verdict=_verdict(request, lab))
 
 
 def _verdict(request: Request, lab: LabState) -> dict[str, Any]:
@@ -200,13 +211,13 @@ def _advance(request: Request) -> Reply:
         return _shown(lab, request, ok=True, lines=[], problems=[], passed="")
     came = passing.let_pass(lab.cluster, until)
     passed = passing.span_text(lab.cluster.now - begin)
-    return _shown(lab, request, lab.dump(), ok=True, lines=came.lines, problems=[], passed=passed, cut=came.cut)
+    return _shown(lab, request, changed=True, ok=True, lines=came.lines, problems=[], passed=passed, cut=came.cut)
 
 
 def _keep(request: Request) -> Reply:
     """Keep the cluster as it is at this instant: what pausing and resuming do."""
     lab = request.lab()
-    return _shown(lab, request, lab.dump(), ok=True, lines=[], problems=[])
+    return _shown(lab, request, changed=True, ok=True, lines=[], problems=[])
 
 
 def _terminal(request: Request) -> Reply:
@@ -221,12 +232,12 @@ def _terminal(request: Request) -> Reply:
         "code": outcome.code,
         "prompt": outcome.prompt,
     }
-    return Reply(output, lab.dump())
+    return Reply(output, lab)
 
 
 def _prompt(request: Request) -> Reply:
     """The prompt of a machine's shell; running an empty line changes nothing that is kept."""
-    lab = LabState.load(request.state)
+    lab = _warm.of(request.state).lab
     return Reply({"prompt": shell.run_line(lab.shells.get(request.params["machine"]), "").prompt})
 
 
@@ -244,7 +255,7 @@ def _api(request: Request) -> Reply:
         "headers": dict(answer.headers),
         "body": answer.body.decode(),
     }
-    return Reply(output, lab.dump() if changed else b"")
+    return Reply(output, lab if changed else None)
 
 
 def _watch(request: Request) -> Reply:
@@ -268,18 +279,18 @@ def _back(request: Request) -> Reply:
     keyframe, *differences = request.more
     earlier = LabState.load(history.applied(keyframe, differences))
     earlier.cluster.begin_epoch(request.lab().cluster)
-    return _shown(earlier, request, earlier.dump(), ok=True, lines=[], problems=[])
+    return _shown(earlier, request, changed=True, ok=True, lines=[], problems=[])
 
 
 def _reset(request: Request) -> Reply:
     """The start, in a new epoch. What it leaves behind is not caught up: that may take long, or be what is broken."""
-    lab = LabState.load(request.start)
+    lab = _warm.of(request.start).lab.fork()
     try:
-        abandoned, readable = LabState.load(request.state), True
+        abandoned, readable = _warm.of(request.state).lab, True
     except (StateError, FormatError):
         abandoned, readable = lab, False
     lab.cluster.begin_epoch(abandoned.cluster, unseen=UNSEEN)
-    reply = _shown(lab, request, lab.dump(), ok=True, lines=[], problems=[])
+    reply = _shown(lab, request, changed=True, ok=True, lines=[], problems=[])
     return replace(reply, whole=not readable)
 
 

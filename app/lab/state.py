@@ -37,7 +37,7 @@ def inflated(data: bytes) -> bytes:
 
 def deflated(text: bytes) -> bytes:
     """The inverse of `inflated`."""
-    return zlib.compress(text, 6)
+    return zlib.compress(text, 5)
 
 
 @dataclass
@@ -50,14 +50,31 @@ class LabState:
     @classmethod
     def load(cls, data: bytes) -> LabState:
         """The lab from its stored bytes. Raises StateError for a format that is newer than this version."""
-        document = orjson.loads(inflated(data))
-        if document.get("format") != FORMAT:
-            raise StateError(f"the state has format {document.get('format')!r}; this version reads {FORMAT}")
+        return cls.read(inflated(data))
+
+    @classmethod
+    def read(cls, text: bytes) -> LabState:
+        """The lab from the JSON of its stored bytes."""
+        try:
+            document = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise StateError(f"a lab's state is JSON: {error}") from error
+        found = document.get("format") if isinstance(document, dict) else None
+        if found != FORMAT:
+            raise StateError(f"the state has format {found!r}; this version reads {FORMAT}")
         shells = {machine: base64.b64decode(shell) for machine, shell in document["shells"].items()}
         return cls(Cluster.restore(document["cluster"]), shells)
 
+    def fork(self) -> LabState:
+        """An independent copy at the same instant."""
+        return LabState(self.cluster.fork(), dict(self.shells))
+
     def dump(self) -> bytes:
         """The bytes to store. Equal labs give equal bytes."""
+        return deflated(self.text())
+
+    def text(self) -> bytes:
+        """The JSON of these bytes. Raises StateError where it is more than a lab may take."""
         document = {
             "format": FORMAT,
             "cluster": orjson.Fragment(self.cluster.dump()),
@@ -66,4 +83,4 @@ class LabState:
         text = orjson.dumps(document)
         if len(text) > MAX_STATE:
             raise StateError("the lab has grown larger than a lab may be: delete what you do not need, or reset it")
-        return deflated(text)
+        return text

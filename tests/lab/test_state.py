@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from app.exercises import grader, loader
-from app.lab.state import LabState, StateError
-from tests.cluster.builders import MINUTE, pod
+from app.lab.state import LabState, StateError, deflated
+from tests.cluster.builders import MINUTE, fresh, pod
 
 FOLDER = Path(__file__).parent / "snapshots"
 KEPT = sorted(path.stem for path in FOLDER.glob("lab-*.yaml"))
@@ -29,6 +29,9 @@ def test_a_kept_lab_goes_on_and_is_graded(name):
     assert again.dump() == lab.dump()
 
 
-def test_what_is_no_state_is_refused():
+@pytest.mark.parametrize("data", [b"", b"nonsense", deflated(b"nonsense"), deflated(b"[1]"), deflated(b"{}")])
+def test_what_is_no_state_is_refused(data):
     with pytest.raises(StateError):
-        LabState.load(b"nonsense")
+        LabState.load(data)
+    with pytest.raises(StateError):
+        LabState.load(LabState(fresh()).dump()[:-100])
