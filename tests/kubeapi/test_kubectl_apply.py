@@ -163,3 +163,51 @@ def test_edit_keeps_the_owners(kubectl):
     kubectl.environment["KUBE_EDITOR"] = "sed -i s/nginx:1.27/nginx:1.28/"
     assert kubectl.run("edit deploy web") == "deployment.apps/web edited\n"
     assert {("kubectl", "Apply", ""), ("kubectl-edit", "Update", "")} <= managers(kubectl)
+
+
+def test_a_json_patch_that_does_not_fit_is_an_invalid_request(kubectl):
+    kubectl.run("apply --server-side -f -", manifest())
+    line = 'patch deploy web --type=json -p [{"op":"remove","path":"/spec/nowhere"}]'
+    assert kubectl.run(line, code=1) == (
+        "The request is invalid: the server rejected our request due to an error in our request\n"
+    )
+    line = 'patch deploy web --type=json -p [{"op":"replace","path":"/spec/replicas","value":3,"why":"so"}]'
+    out, err = told(kubectl, line)
+    assert out == "deployment.apps/web patched\n"
+    assert err == 'Warning: json patch unknown field "[0].why"\n'
+
+
+def test_an_apply_of_several_objects_names_each(kubectl, backend):
+    maps = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "1"}}
+        for name in ("one", "two")
+    ]
+    text = yaml.safe_dump_all([*maps, yaml.safe_load(manifest())])
+    line = "apply --server-side --field-manager=ci -f -"
+    assert kubectl.run(line, text).splitlines() == [
+        "configmap/one serverside-applied",
+        "configmap/two serverside-applied",
+        "deployment.apps/web serverside-applied",
+    ]
+    other = text.replace("a: '1'", "a: '2'")
+    error = kubectl.run("apply --server-side --field-manager=cd -f -", other, code=1)
+    assert error.count('Apply failed with 1 conflict: conflict with "ci": .data.a') == 2
+    for name in ("one", "two"):
+        backend.cluster.client.delete("configmaps", name, "default")
+
+
+def test_client_and_server_side_apply_can_take_turns(kubectl):
+    kubectl.run("apply -f -", manifest(2))
+    kubectl.run("apply --server-side -f -", manifest(3))
+    kubectl.run("apply -f -", manifest(4))
+    assert kubectl.run("apply --server-side --force-conflicts -f -", manifest(5)) == (
+        "deployment.apps/web serverside-applied\n"
+    )
+    assert kubectl.run("get deploy web -o jsonpath={.spec.replicas}") == "5"
+
+
+def test_replace_keeps_the_owners_of_what_it_leaves(kubectl):
+    kubectl.run("apply --server-side --field-manager=ci -f -", manifest(2))
+    kubectl.run("replace -f -", manifest(2, image="nginx:1.28"))
+    found = managers(kubectl)
+    assert {("ci", "Apply", ""), ("kubectl-replace", "Update", "")} <= found

@@ -9,7 +9,7 @@ import orjson
 
 from app.apimachinery import go_text, meta, validation
 from app.apimachinery import patch as patches
-from app.apimachinery.errors import BadRequest, UnsupportedMediaType
+from app.apimachinery.errors import BadRequest, Invalid, UnsupportedMediaType
 from app.apimachinery.meta import Object
 from app.apis import decode, schema
 from app.cluster.apiserver import applying, decoding, managedfields
@@ -57,8 +57,7 @@ def patch(
     if _speaks_of_owners(changes):
         current = managedfields.shown(current)
     changed = _changed(target, current, changes, known)
-    for field, value in (("apiVersion", target.info.api_version), ("kind", target.info.kind)):
-        changed.setdefault(field, value)
+    changed = _named(target, changed, known)
     _check_decodes(changes, changed, known, options)
     if meta.name_of(changed) != target.name:
         raise BadRequest(
@@ -79,16 +78,46 @@ def _speaks_of_owners(changes: Mapping[str, Any] | Sequence[Any]) -> bool:
     )
 
 
+def _named(target: Target, changed: Object, known: str) -> Object:
+    """The object with its kind. One that has become another kind's cannot be decoded; a strategic patch has no say."""
+    info = target.info
+    api_version, kind = changed.get("apiVersion") or info.api_version, changed.get("kind") or info.kind
+    if known != "strategic" and (api_version, kind) != (info.api_version, info.kind):
+        told = (
+            f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        )
+        raise _not_decodable(orjson.dumps(changed).decode(), told)
+    return {**changed, "apiVersion": info.api_version, "kind": info.kind}
+
+
+def unknown_in_operations(operations: Sequence[Any]) -> list[str]:
+    """Fields of a JSON patch's operations that there are not (patch.go: applyJSPatch)."""
+    known = {"op", "path", "from", "value"}
+    return [
+        f'json patch unknown field "[{index}].{name}"'
+        for index, operation in enumerate(operations)
+        if isinstance(operation, Mapping)
+        for name in operation
+        if name not in known
+    ]
+
+
+def _not_decodable(shown: str, told: str) -> Invalid:
+    return validation.invalid_object("", "", [validation.invalid("patch", shown, told)])
+
+
 def _check_decodes(
     changes: Mapping[str, Any] | Sequence[Any], changed: Object, known: str, options: WriteOptions
 ) -> None:
     """A patch that leaves something undecodable is itself what is invalid (patch.go: applyPatchToCurrentObject)."""
     found = decode.problems(changed)
+    strange = unknown_in_operations(changes) if known == "json" and options.field_validation == "Strict" else []
+    if strange and not found:
+        raise _not_decodable(orjson.dumps(changed).decode(), f"strict decoding error: {', '.join(strange)}")
     if not found or (found[0].kind == "unknown" and options.field_validation != "Strict"):
         return
     shown = go_text.plain(changes) if known == "strategic" else orjson.dumps(changed).decode()
-    error = validation.invalid("patch", shown, decoding.text(found))
-    refusal = validation.invalid_object("", "", [error])
+    refusal = _not_decodable(shown, decoding.text(found))
     refusal.hints = tuple(decoding.hints(found))
     raise refusal
 

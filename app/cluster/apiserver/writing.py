@@ -96,7 +96,8 @@ def patch(cluster: Served, request: ApiRequest, target: Target) -> ApiResponse:
 def _unknown_in_patch(request: ApiRequest, target: Target, document: dict[str, Any] | list[Any]) -> list[str]:
     """Unknown fields that a patch sets; directives are no fields, and what is null is not set."""
     if not isinstance(document, dict):
-        return []
+        quiet = request.param("fieldValidation") == "Ignore"
+        return [] if quiet else patching.unknown_in_operations(document)
     named = {**patches.merge({}, document), "apiVersion": target.info.api_version, "kind": target.info.kind}
     return [text for text in bodies.unknown_fields(request, named) if "$" not in text]
 

@@ -114,3 +114,29 @@ def test_a_patch_that_changes_nothing_writes_nothing():
     before = store.revision
     assert client.patch("pods", "bee", "default", {}) is stored
     assert store.revision == before
+
+
+def test_a_strategic_patch_has_no_say_in_the_kind():
+    client, _ = server()
+    client.create(pod())
+    assert client.patch("pods", "bee", "default", {"kind": "Wasp"})["kind"] == "Pod"
+
+
+@pytest.mark.parametrize("patch_type", ["merge", "json"])
+def test_what_becomes_another_kind_cannot_be_decoded(patch_type):
+    client, _ = server()
+    client.create(pod())
+    steps = [{"op": "replace", "path": "/kind", "value": "Wasp"}]
+    with pytest.raises(Invalid) as caught:
+        client.patch("pods", "bee", "default", {"kind": "Wasp"} if patch_type == "merge" else steps, patch_type)
+    assert 'no kind "Wasp" is registered for version "v1"' in caught.value.message
+
+
+def test_a_strict_server_knows_the_fields_of_an_operation():
+    client, _ = server()
+    client.create(pod())
+    steps = [{"op": "add", "path": "/metadata/labels", "value": {}, "why": "so"}]
+    with pytest.raises(Invalid) as caught:
+        client.patch("pods", "bee", "default", steps, "json")
+    assert 'strict decoding error: json patch unknown field "[0].why"' in caught.value.message
+    assert client.patch("pods", "bee", "default", steps, "json", field_validation="Ignore")["kind"] == "Pod"
