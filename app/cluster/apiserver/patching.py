@@ -111,10 +111,11 @@ def _check_decodes(
 ) -> None:
     """A patch that leaves something undecodable is itself what is invalid (patch.go: applyPatchToCurrentObject)."""
     found = decode.problems(changed)
-    strange = unknown_in_operations(changes) if known == "json" and options.field_validation == "Strict" else []
+    strict = options.field_validation == "Strict"
+    strange = unknown_in_operations(changes) if strict and not isinstance(changes, Mapping) else []
     if strange and not found:
         raise _not_decodable(orjson.dumps(changed).decode(), f"strict decoding error: {', '.join(strange)}")
-    if not found or (found[0].kind == "unknown" and options.field_validation != "Strict"):
+    if not found or (found[0].kind == "unknown" and not strict):
         return
     shown = go_text.plain(changes) if known == "strategic" else orjson.dumps(changed).decode()
     refusal = _not_decodable(shown, decoding.text(found))
