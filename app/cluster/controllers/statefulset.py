@@ -137,18 +137,20 @@ class _Step:
         return True
 
     def _update(self) -> None:
-        """Delete pods of an older revision, the highest first (updateStatefulSetAfterInvariantEstablished)."""
-        rolling = (self.owner["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}
-        allowed = max(1, utils.int_or_percent(rolling.get("maxUnavailable", 1), self.count, round_up=True))
-        room = allowed - sum(pod is None or self._is_unavailable(pod) for _, pod in self.replicas)
+        """Delete the highest pod of an older revision, once all above it are of the newest and available.
+
+        Mirrors the end of updateStatefulSet. `maxUnavailable` belongs to a feature that is off in 1.35 again
+        (MaxUnavailableStatefulSet, since 1.35.4).
+        """
         newest = meta.name_of(self.newest)
         for number, pod in reversed(self.replicas):
-            if room <= 0 or number < self.start + _partition(self.owner):
+            if pod is None or number < self.start + _partition(self.owner):
                 return
-            if pod is None or stateful_pods.revision_of(pod) == newest or utils.is_terminating(pod):
-                continue
-            stateful_pods.delete(self.context, self.owner, pod)
-            room -= 1
+            if stateful_pods.revision_of(pod) != newest and not utils.is_terminating(pod):
+                stateful_pods.delete(self.context, self.owner, pod)
+                return
+            if self._is_unavailable(pod):
+                return
 
     def _is_unavailable(self, pod: Object) -> bool:
         return utils.is_terminating(pod) or not self.is_available(pod)

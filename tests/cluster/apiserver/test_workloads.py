@@ -148,8 +148,8 @@ def test_labels_of_a_template_are_named_without_metadata(kind: str) -> None:
         ),
         (
             "StatefulSet",
-            {"updateStrategy": {**ROLLING, "rollingUpdate": {"maxUnavailable": 0}}},
-            "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0",
+            {"updateStrategy": {**ROLLING, "rollingUpdate": {"partition": -1}}},
+            "spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0",
         ),
         (
             "StatefulSet",
@@ -199,6 +199,17 @@ def test_the_rest_of_a_stateful_set_may_change(changes: Object) -> None:
     client.create(workload("StatefulSet"))
     changed = client.patch("statefulsets", "web", "default", {"spec": changes})
     assert changed["metadata"]["generation"] == 2
+
+
+def test_max_unavailable_of_a_stateful_set_is_dropped_unless_an_older_one_has_it() -> None:
+    client, store = server()
+    made = client.create(workload("StatefulSet", updateStrategy={**ROLLING, "rollingUpdate": {"maxUnavailable": 2}}))
+    assert made["spec"]["updateStrategy"]["rollingUpdate"] == {"partition": 0}
+    older = {**made["spec"], "updateStrategy": {**ROLLING, "rollingUpdate": {"partition": 0, "maxUnavailable": 2}}}
+    store.update("statefulsets", {**made, "spec": older})
+    zero = {"spec": {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 0}}}}
+    with pytest.raises(Invalid, match=r"rollingUpdate\.maxUnavailable: Invalid value: 0: cannot be 0"):
+        client.patch("statefulsets", "web", "default", zero)
 
 
 def test_the_name_of_a_stateful_set_is_a_part_of_host_names() -> None:

@@ -168,14 +168,35 @@ def test_on_delete_changes_a_pod_only_when_somebody_deletes_it() -> None:
     assert images(cluster) == ["nginx:1.27", "nginx:1.28", "nginx:1.27"]
 
 
-def test_max_unavailable_lets_several_go_at_once() -> None:
+def test_an_update_takes_one_pod_at_a_time_whatever_max_unavailable_says() -> None:
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}
     cluster = with_set(podManagementPolicy="Parallel", updateStrategy=strategy)
+    found = cluster.client.get("statefulsets", "web")["spec"]["updateStrategy"]
+    assert found == {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
     cluster.client.patch("statefulsets", "web", "default", NEWER)
-    cluster.advance_to(cluster.now)
-    assert sum("deletionTimestamp" in pod["metadata"] for pod in pods_of(cluster, "web")) == 2
+    start, most = cluster.now, 0
+    for step in range(80):
+        cluster.advance_to(start + step * SECOND // 4)
+        most = max(most, sum("deletionTimestamp" in pod["metadata"] for pod in pods_of(cluster, "web")))
+    assert (most, images(cluster)) == (1, ["nginx:1.28"] * 3)
+
+
+def test_a_parallel_set_gets_away_from_a_broken_revision_by_itself() -> None:
+    cluster = with_set(replicas=2, podManagementPolicy="Parallel")
+    change(cluster, {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "nginx:no-such-tag"}]}}}})
+    assert images(cluster) == ["nginx:1.27", "nginx:no-such-tag"]
+    change(cluster, NEWER)
+    assert images(cluster) == ["nginx:1.28"] * 2
+
+
+def test_an_ordered_set_stays_at_a_broken_revision_until_somebody_deletes_its_pod() -> None:
+    cluster = with_set(replicas=2)
+    change(cluster, {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "nginx:no-such-tag"}]}}}})
+    change(cluster, NEWER)
+    assert images(cluster) == ["nginx:1.27", "nginx:no-such-tag"]
+    cluster.client.delete("pods", "web-1", "default")
     cluster.settle()
-    assert images(cluster) == ["nginx:1.28"] * 3
+    assert images(cluster) == ["nginx:1.28"] * 2
 
 
 def test_going_back_renumbers_the_old_revision() -> None:

@@ -89,9 +89,26 @@ class StatefulSetStrategy(_WorkloadStrategy):
 
     first_status = ("availableReplicas", "replicas")
 
+    def prepare_for_create(self, obj: Object) -> None:
+        """A field whose feature is off is dropped (dropStatefulSetDisabledFields)."""
+        super().prepare_for_create(obj)
+        _rolling(obj).pop("maxUnavailable", None)
+
+    def prepare_for_update(self, new: Object, old: Object) -> None:
+        """The same, unless it was there before."""
+        if "maxUnavailable" not in _rolling(old):
+            _rolling(new).pop("maxUnavailable", None)
+        super().prepare_for_update(new, old)
+
     def name_problems(self, name: str) -> list[str]:
         """The name becomes a part of host names (ValidateStatefulSetName)."""
         return validation.dns1123_label(name)
+
+
+def _rolling(stateful_set: Object) -> Object:
+    """What may be said of a rolling update, to be changed in place."""
+    found: Object = ((stateful_set.get("spec") or {}).get("updateStrategy") or {}).get("rollingUpdate") or {}
+    return found
 
 
 class ControllerRevisionStrategy(Strategy):

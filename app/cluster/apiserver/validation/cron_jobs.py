@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from app.apimachinery import meta
+from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError, invalid, not_supported, required
 from app.cluster import cron, time_zones
@@ -13,6 +14,7 @@ from app.cluster.apiserver.validation.templates import counts
 
 _LONGEST_NAME = 52
 _POLICIES = ("Allow", "Forbid", "Replace")
+_FIVE = N_("A schedule has five fields, minute, hour, day, month, weekday: “*/5 * * * *” is every five minutes.")
 _ZONE_PART = r"[A-Za-z.\-_0-9+]{1,14}"
 
 
@@ -66,7 +68,7 @@ def _schedule(schedule: str, zone: str | None, *, named_before: bool) -> list[Fi
     try:
         cron.parse(schedule)
     except cron.ScheduleError as error:
-        errors.append(invalid("spec.schedule", schedule, str(error)))
+        errors.append(invalid("spec.schedule", schedule, str(error), Message(_FIVE)))
     if "TZ" not in schedule:
         return errors
     if not named_before:

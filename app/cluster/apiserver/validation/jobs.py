@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from app.apimachinery import meta, validation
+from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
 from app.apimachinery.validation import FieldError, invalid, not_supported, required
 from app.cluster.apiserver.validation import job_policies, selectors, templates
@@ -21,6 +22,7 @@ _MOST_OF_MANY = 10_000
 _MANY = f"when completions are above {_MOST} and used with backoff limit per index"
 _LONGEST_MANAGER = 63
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+_THEY_END = N_("Write “restartPolicy: Never” or “restartPolicy: OnFailure” in the template: pods of a job end.")
 _SCHEDULING = ("nodeSelector", "tolerations", "schedulingGates")
 _FIXED_LAST = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
 
@@ -179,7 +181,10 @@ def _restart_policy(spec: Object, template: Object, field: str) -> list[FieldErr
     """Pods of a job end; the default of a template, Always, counts as no choice."""
     policy = (template.get("spec") or {}).get("restartPolicy") or ""
     if policy in {"", "Always"}:
-        return [required(field, 'valid values: "OnFailure", "Never"')]
+        advice = Message(
+            N_("Write “restartPolicy: Never” or “restartPolicy: OnFailure” in the template: pods of a job end.")
+        )
+        return [required(field, 'valid values: "OnFailure", "Never"', advice)]
     if policy not in {"OnFailure", "Never"}:
         return [not_supported(field, policy, ("OnFailure", "Never"))]
     if spec.get("podFailurePolicy") is not None and policy != "Never":
