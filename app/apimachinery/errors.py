@@ -145,6 +145,13 @@ class Invalid(StatusError):
     reason = "Invalid"
 
 
+class ServiceUnavailable(StatusError):
+    """Nobody answers: the server, or what it stands on, does not run."""
+
+    code = 503
+    reason = "ServiceUnavailable"
+
+
 class TooManyRequests(StatusError):
     """Not now: an eviction that a PodDisruptionBudget holds back."""
 

@@ -15,11 +15,19 @@ import orjson
 from app.apimachinery.clock import MINUTE, Instant, Micros, SimulatedClock
 from app.apimachinery.errors import Expired
 from app.apimachinery.meta import Object
-from app.cluster import bootstrap, bootstrap_dump, bootstrap_rbac, controller_manager, kube_scheduler, migrations
+from app.cluster import (
+    bootstrap,
+    bootstrap_dump,
+    bootstrap_rbac,
+    control_plane,
+    controller_manager,
+    kube_scheduler,
+    migrations,
+)
 from app.cluster import controller_utils as utils
 from app.cluster.client import Client
 from app.cluster.controller_manager import CONTROLLERS
-from app.cluster.controllers import event_series
+from app.cluster.controllers import event_series, event_ttl
 from app.cluster.events import Recorder
 from app.cluster.heartbeats import Heartbeats
 from app.cluster.logs import LogBook
@@ -28,6 +36,7 @@ from app.cluster.migrations import FORMAT, FormatError
 from app.cluster.nodes import machine
 from app.cluster.nodes.kubelet import Kubelets
 from app.cluster.nodes.machine import Machine
+from app.cluster.offline import Offline
 from app.cluster.store import Store, WatchEvent
 from app.cluster.timers import Timers
 
@@ -36,6 +45,8 @@ __all__ = ["FORMAT", "SETTLE_LIMIT", "Cluster", "FormatError", "NeverSettlesErro
 SETTLE_LIMIT: Micros = 10 * MINUTE
 _MANAGERS = {Kubelets.NAME: "kubelet", kube_scheduler.NAME: "kube-scheduler"}
 """The field managers of the loops that are no controllers."""
+_CONTROLLERS = frozenset(loop.NAME for loop in CONTROLLERS) - {event_series.NAME, event_ttl.NAME}
+"""The loops that are kube-controller-manager's; the others belong to whoever records events, and to the API server."""
 MAX_ROUNDS = 500
 """Rounds that one instant may take before it counts as a loop without end."""
 
@@ -60,7 +71,7 @@ class Cluster:
         self._cursor = store.revision
         self._recorder = Recorder(self._inside, clock, self._events_memory, self._wake_recorder)
         self._schedulers = kube_scheduler.Schedulers()
-        programs = {"kube-scheduler": kube_scheduler.start_program}
+        programs = {"kube-scheduler": kube_scheduler.start_program, **control_plane.PROGRAMS}
         self._kubelets = Kubelets(programs)
         self._loops: tuple[Loop, ...] = (*CONTROLLERS, self._kubelets, self._schedulers)
         self._unseen: set[str] = set()
@@ -190,7 +201,7 @@ class Cluster:
         if instant < self.now:
             self._clock.advance_to(instant)
         self._run_instant()
-        while (due := self._timers.next()) is not None and due <= instant:
+        while (due := self._timers.next(self._idle_loops())) is not None and due <= instant:
             self._clock.advance_to(max(due, self.now))
             self._run_instant()
         self._clock.advance_to(instant)
@@ -202,12 +213,12 @@ class Cluster:
         """
         end = self.now + limit
         self._run_instant()
-        while (due := self._timers.next_busy()) is not None and due <= end:
+        while (due := self._timers.next_busy(self._idle_loops())) is not None and due <= end:
             self.advance_to(max(due, self.now))
 
     def next_event(self) -> Instant | None:
         """When something will happen by itself next, or None."""
-        return self._timers.next()
+        return self._timers.next(self._idle_loops())
 
     def attempts(self, namespace: str, name: str) -> list[dict[str, Any]]:
         """What schedulers recorded of their last attempts to place the pod, oldest first."""
@@ -264,10 +275,39 @@ class Cluster:
         busy: list[str] = []
         for _ in range(MAX_ROUNDS):
             changes, full = self._news()
-            if not changes and not full and not self._unseen and not self._timers.is_due(self.now):
+            away = self._without_a_program()
+            unseen = self._unseen - away
+            if not changes and not full and not unseen and not self._timers.is_due(self.now, away):
                 return
-            busy = [loop.NAME for loop in self._loops if self._run_loop(loop, changes, full)]
+            busy = [loop.NAME for loop in self._loops if loop.NAME not in away and self._run_loop(loop, changes, full)]
         raise NeverSettlesError(f"after {MAX_ROUNDS} rounds at one instant still busy: {', '.join(busy)}")
+
+    def _idle_loops(self) -> frozenset[str]:
+        """The loops whose program does not run, or which have no API to talk to."""
+        found = control_plane.running(self._memory.get(Kubelets.NAME, {}))
+        if not found >= {control_plane.API_SERVER_NAME, control_plane.ETCD_NAME}:
+            return frozenset(loop.NAME for loop in self._loops) - {Kubelets.NAME}
+        return frozenset() if control_plane.MANAGER_NAME in found else _CONTROLLERS
+
+    def _without_a_program(self) -> frozenset[str]:
+        """`_idle_loops`, at the beginning of a round: a loop that is away will look at everything when it is back."""
+        away = self._idle_loops()
+        if kube_scheduler.NAME in self._unseen and kube_scheduler.NAME not in away:
+            # The API is back: kubelets tell it what became of their pods.
+            self._unseen.add(Kubelets.NAME)
+        self._unseen |= away
+        return away
+
+    def unreachable(self) -> str:
+        """Why the API server does not answer: `refused` or `timeout`; empty where it does."""
+        return control_plane.problem(self._memory.get(Kubelets.NAME, {}))
+
+    @property
+    def server(self) -> str:
+        """Where the API server listens, as kubeconfigs have it."""
+        machines = self._memory.get(Kubelets.NAME, {}).get("machines") or {}
+        address = next((found["address"] for found in machines.values() if found.get("control")), "127.0.0.1")
+        return f"{address}:{control_plane.PORT}"
 
     def _news(self) -> tuple[Sequence[WatchEvent], bool]:
         """The changes since the last round; and whether the log was too short to hold them all."""
@@ -295,15 +335,16 @@ class Cluster:
     def _context(
         self, loop: Loop, changes: Sequence[WatchEvent] = (), fired: tuple[str, ...] = (), full: bool = False
     ) -> Context:
+        manager = _MANAGERS.get(loop.NAME, "kube-controller-manager")
+        offline = bool(self.unreachable())
+        inside = Offline.over(self.store) if offline else self._inside
         return Context(
             loop=loop.NAME,
-            client=self._inside.managed_by(_MANAGERS.get(loop.NAME, "kube-controller-manager")).acting_as(
-                controller_manager.user_of(loop.NAME)
-            ),
+            client=inside.managed_by(manager).acting_as(controller_manager.user_of(loop.NAME)),
             reader=self.client,
             clock=self._clock,
             timers=self._timers,
-            recorder=self._recorder,
+            recorder=Recorder(Offline.over(self.store), self._clock) if offline else self._recorder,
             logs=self._logs,
             state=self._memory.setdefault(loop.NAME, {}),
             seed=self._seed,

@@ -26,6 +26,8 @@ class Launch:
     container: Object
     argv: tuple[str, ...]
     files: Mapping[str, str] = field(default_factory=dict)
+    has_store: bool = True
+    """Whether the cluster's etcd answers."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Run:
     failure: str = ""
     ports: tuple[int, ...] | None = None
     https: tuple[int, ...] = ()
+    elsewhere: bool = False
+    """Whether it serves at a port where nobody looks for it."""
 
 
 Program = Callable[[Launch], Run]

@@ -8,7 +8,7 @@ An idle timer only tries again what failed, or tidies up: a cluster whose remain
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from app.apimachinery.clock import Instant
@@ -36,13 +36,14 @@ class Timers:
         found = self._due.get(loop, {}).get(key)
         return self._idle.get(loop, {}).get(key) if found is None else found
 
-    def next(self) -> Instant | None:
-        """The earliest due instant of all, or None when nothing is set."""
-        return min((found for found in (_first(self._due), _first(self._idle)) if found is not None), default=None)
+    def next(self, without: Collection[str] = ()) -> Instant | None:
+        """The earliest due instant of all, or None when nothing is set; loops `without` which to look are left out."""
+        firsts = (_first(self._due, without), _first(self._idle, without))
+        return min((found for found in firsts if found is not None), default=None)
 
-    def next_busy(self) -> Instant | None:
+    def next_busy(self, without: Collection[str] = ()) -> Instant | None:
         """The earliest due instant that is not idle, or None."""
-        return _first(self._due)
+        return _first(self._due, without)
 
     def take(self, loop: str, now: Instant) -> tuple[str, ...]:
         """Remove and return the loop's keys that are due, earliest first, then by name."""
@@ -56,9 +57,9 @@ class Timers:
             self.cancel(loop, key)
         return tuple(key for _, key in fired)
 
-    def is_due(self, now: Instant) -> bool:
+    def is_due(self, now: Instant, without: Collection[str] = ()) -> bool:
         """Whether anything is due at `now`."""
-        upcoming = self.next()
+        upcoming = self.next(without)
         return upcoming is not None and upcoming <= now
 
     def state(self) -> dict[str, Any]:
@@ -78,5 +79,7 @@ def _packed(timers: Mapping[str, Mapping[str, Instant]]) -> dict[str, dict[str, 
     return {loop: dict(sorted(keys.items())) for loop, keys in sorted(timers.items()) if keys}
 
 
-def _first(timers: Mapping[str, Mapping[str, Instant]]) -> Instant | None:
-    return min((instant for keys in timers.values() for instant in keys.values()), default=None)
+def _first(timers: Mapping[str, Mapping[str, Instant]], without: Collection[str]) -> Instant | None:
+    return min(
+        (instant for loop, keys in timers.items() if loop not in without for instant in keys.values()), default=None
+    )

@@ -8,7 +8,7 @@ from functools import partial
 from app.apimachinery.manifests import Document, ManifestError
 from app.cluster.cluster import Cluster
 from app.exercises.base import Mode
-from app.kubectl import resource_builder
+from app.kubectl import failures, resource_builder
 from app.kubectl.commands import apply, create, delete, replace
 from app.kubectl.result import CommandResult
 
@@ -34,5 +34,7 @@ def carry_out(cluster: Cluster, manifests: str, mode: Mode = "apply") -> str:
 
 def carry_out_documents(cluster: Cluster, documents: Sequence[Document], mode: Mode = "apply") -> str:
     """Like `carry_out`, for a text that has been read already."""
+    if problem := cluster.unreachable():
+        return failures.unreachable(problem, cluster.server)
     result = _VERBS[mode](cluster.client, documents)
     return result.stderr.strip() if result.code else ""

@@ -11,6 +11,13 @@ from app.apimachinery.messages import Message
 from app.kubectl.result import Problem
 
 
+def unreachable(problem: str, server: str) -> str:
+    """What kubectl prints where no API server answers (util/helpers.go: checkErr, StandardErrorMessage)."""
+    if problem == "timeout":
+        return "Error from server (Timeout): the server was unable to return a response in the time allotted"
+    return f"The connection to the server {server} was refused - did you specify the right host or port?"
+
+
 def text(error: StatusError, prefix: str = "") -> str:
     """What kubectl prints for an error of the server (checkErr, StandardErrorMessage)."""
     details = error.details

@@ -22,7 +22,7 @@ from app.cluster.apiserver import dispatch
 from app.cluster.cluster import Cluster, FormatError
 from app.exercises import changes, grader, loader, proof, setup
 from app.exercises.model import Exercise, Variant
-from app.kubectl import resource_builder
+from app.kubectl import failures, resource_builder
 from app.kubectl.commands import apply, create, delete
 from app.kubectl.commands import replace as kubectl_replace
 from app.kubectl.result import CommandResult
@@ -163,6 +163,9 @@ def _apply(request: Request) -> Reply:
 def _applied(request: Request) -> tuple[LabState, dict[str, Any]]:
     """Carry the manifests out on the loaded lab. All of them or, where one is refused, none (the caller's lab)."""
     lab = request.lab()
+    if problem := lab.cluster.unreachable():
+        line = failures.unreachable(problem, lab.cluster.server)
+        return lab, {"ok": False, "lines": [line], "problems": [{"message": Message(line)}]}
     try:
         documents = resource_builder.documents(request.params["text"])
         result = _VERBS[request.params["mode"]](lab.cluster.client, documents)

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from app.apimachinery.clock import Instant
-from app.apimachinery.errors import Expired, MethodNotAllowed, NotFound, StatusError
+from app.apimachinery.errors import Expired, MethodNotAllowed, NotFound, ServiceUnavailable, StatusError
 from app.apis import scheme
 from app.cluster import users
 from app.cluster.apiserver import (
@@ -61,6 +61,7 @@ def handle(cluster: Served, request: ApiRequest) -> ApiResponse:
     comes from `watch`.
     """
     try:
+        _need_server(cluster)
         parts = paths.segments(request.path)
         user = authorization.admit(cluster, request, parts)
         fixed = _fixed(parts, request)
@@ -85,6 +86,8 @@ def watch(cluster: Served, request: ApiRequest, since: int) -> tuple[list[bytes]
     Each line is a JSON event with its newline. The revision is ENDED after an ERROR event; the caller then
     closes the stream.
     """
+    if cluster.unreachable():  # its connections ended with the server
+        return [], ENDED
     stream = reading.stream(cluster, request, paths.target(paths.segments(request.path)))
     newest = cluster.client.revision
     if since > newest:  # the state that the client has seen was stepped back from
@@ -99,6 +102,15 @@ def watch(cluster: Served, request: ApiRequest, since: int) -> tuple[list[bytes]
     if reached - since < BOOKMARK_AFTER:
         return [], since
     return [stream.bookmark(reached)], reached
+
+
+def _need_server(cluster: Served) -> None:
+    """What stands in for a connection that fails: the surface itself can always be reached."""
+    problem = cluster.unreachable()
+    if problem == "timeout":
+        raise ServiceUnavailable("etcd does not answer: the request timed out")
+    if problem:
+        raise ServiceUnavailable("kube-apiserver does not run: the connection was refused")
 
 
 def _within_api(parts: Sequence[str]) -> bool:
@@ -118,6 +130,10 @@ class _ActingAs:
     def now(self) -> Instant:
         """The simulated instant."""
         return self._cluster.now
+
+    def unreachable(self) -> str:
+        """Why the API server does not answer."""
+        return self._cluster.unreachable()
 
     def logs(self, namespace: str, pod: str, container: str, *, previous: bool = False) -> list[str]:
         """What a container has printed."""

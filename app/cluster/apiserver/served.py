@@ -113,5 +113,8 @@ class Served(Protocol):
     def client(self) -> Client:
         """The door to the cluster's objects."""
 
+    def unreachable(self) -> str:
+        """Why the API server does not answer: `refused` or `timeout`; empty where it does."""
+
     def logs(self, namespace: str, pod: str, container: str, *, previous: bool = False) -> list[str]:
         """What a container has printed in its current run, or in the one before."""

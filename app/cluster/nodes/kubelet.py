@@ -13,8 +13,8 @@ from app.apimachinery import meta
 from app.apimachinery.errors import Conflict, NotFound
 from app.apimachinery.meta import Object
 from app.apis import helpers
+from app.cluster import control_plane, mounts, users
 from app.cluster import controller_utils as utils
-from app.cluster import mounts, users
 from app.cluster.loops import Context
 from app.cluster.nodes import admit, images, machine, pod_status, resize, resize_status, service, static_pods
 from app.cluster.nodes.pod_worker import PodWorker, new_record
@@ -74,6 +74,7 @@ class Kubelets:
             else:
                 present = images_on.setdefault(meta.name_of(node), _images_on(node))
                 self._sync_pod(context, pod, node, due.get(uid, []), on_node[meta.name_of(node)], present)
+        control_plane.watch_store(context)
 
     def _forget(self, context: Context, alive: set[str]) -> None:
         for uid in [uid for uid in context.state["pods"] if uid not in alive]:

@@ -13,8 +13,8 @@ from typing import Any
 from app.apimachinery import meta
 from app.apimachinery.clock import SECOND, Instant, Micros
 from app.apimachinery.meta import Object
+from app.cluster import control_plane, events, mounts
 from app.cluster import controller_utils as utils
-from app.cluster import events, mounts
 from app.cluster.nodes import host_paths, images, machine, pod_status, probes, programs, resize, static_pods
 from app.cluster.nodes.image_puller import FIRST_BACKOFF, MAX_BACKOFF, RESYNC, ImagePuller
 from app.cluster.nodes.machine import Machine
@@ -203,6 +203,7 @@ class PodWorker(ImagePuller):
             container=container,
             argv=programs.argv_of(container, image),
             files=self._files_of(container),
+            has_store=control_plane.ETCD_NAME in control_plane.running(self.context.state),
         )
         self.context.logs.begin(self.uid, name)
         run = programs.start(launch, image, self.programs)
@@ -226,6 +227,9 @@ class PodWorker(ImagePuller):
             state.pop(leftover, None)
         state.update(state="running", since=self.context.now, stops=run.stops, image=self.specs[name].get("image"))
         self.context.logs.write(self.uid, name, run.lines)
+        state.pop("elsewhere", None)
+        if run.elsewhere:
+            state["elsewhere"] = True
         resize.restarted(self, name)
         if run.runs is not None:
             state["ends"] = {"code": run.code, "ending": run.reason} if run.reason else {"code": run.code}
