@@ -34,6 +34,9 @@ class Server:
     def now(self):
         return self.time.now()
 
+    def unreachable(self):
+        return ""
+
     def ask(self, method, url, body=None, accept="application/json", content_type="application/json"):
         return dispatch.handle(self, request(method, url, body, accept, content_type))
 
