@@ -13,6 +13,8 @@ from app.apimachinery import fieldpath, meta
 from app.apimachinery.fieldpath import SELF, Tree
 from app.apimachinery.meta import Object
 
+AGGREGATOR = "clusterrole-aggregation-controller"
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 _COMPONENTS = ("kubelet", "kube-scheduler", "kube-controller-manager")
 _MANAGER = "kube-controller-manager"
 _BY_THE_API_SERVER = frozenset(
@@ -68,7 +70,9 @@ def of_status(kind: str) -> str:
 
 
 def owned(kind: str, obj: Object) -> Object:
-    """The object without what admission and binding gave it."""
+    """The object without what admission, binding and its strategy gave it."""
+    if kind == "Namespace":
+        return {key: value for key, value in obj.items() if key != "spec"}
     if kind != "Pod":
         return obj
     spec = {key: value for key, value in obj["spec"].items() if key not in {"nodeName", "priority", "preemptionPolicy"}}
@@ -123,16 +127,27 @@ def reported(kind: str, obj: Object, fields: Tree) -> Tree:
     return left
 
 
-def shares(kind: str, maker: str, fields: Tree) -> Iterator[tuple[str, Tree]]:
-    """(manager, fields) of all who had a part in the object."""
+def converted(kind: str, obj: Object) -> Object:
+    """A new object as conversion to its version prints it (pkg/apis/apps/v1/conversion.go: TemplateGeneration)."""
+    annotations = meta.annotations_of(obj)
+    if kind != "DaemonSet" or TEMPLATE_GENERATION in annotations:
+        return obj
+    return {**obj, "metadata": {**obj["metadata"], "annotations": {**annotations, TEMPLATE_GENERATION: "0"}}}
+
+
+def shares(kind: str, maker: str, fields: Tree) -> Iterator[tuple[str, str, Tree]]:
+    """(manager, operation, fields) of all who had a part in the object."""
+    if kind == "ClusterRole" and "f:aggregationRule" in fields and "f:rules" in fields:
+        yield AGGREGATOR, "Apply", {"f:rules": fields["f:rules"]}
+        fields = {element: inner for element, inner in fields.items() if element != "f:rules"}
     if kind == "Node":
         for manager, part in _FIELDS_OF_NODES.items():
             theirs = _taken(fields, part)
             fields = fieldpath.difference(fields, theirs)
             if theirs:
-                yield manager, theirs
+                yield manager, "Update", theirs
     if fields:
-        yield maker, fields
+        yield maker, "Update", fields
 
 
 def _taken(fields: Tree, part: Tree) -> Tree:

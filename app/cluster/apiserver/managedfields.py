@@ -83,6 +83,8 @@ def after_update(write: Write, live: Object | None, new: Object, given: Any = No
     if live is not None and not before:
         return ()
     shape = typed.root(write.info)
+    if live is None:
+        new = makers.converted(write.info.kind, new)
     changed, removed = typed.compare(typed.zero(shape.element) if live is None else live, new, shape)
     changed, removed = _written(write, changed), _written(write, removed) if live is not None else {}
     if not changed and not removed:
@@ -197,7 +199,7 @@ def _assumed(info: KindInfo, obj: Object) -> Owners:
     beside = makers.reported_beside(kind, changed)
     changed = fieldpath.difference(changed, beside)
     parts = makers.shares(kind, makers.of_object(kind, obj), changed)
-    found = [Owner(manager, "Update", info.api_version, made, "", _text(fields)) for manager, fields in parts]
+    found = [Owner(manager, how, info.api_version, made, "", _text(fields)) for manager, how, fields in parts]
     reported = makers.reported(kind, obj, status)
     if reported and kind != "Namespace":
         time = makers.last_report(obj.get("status"), made)

@@ -5,7 +5,11 @@ Mirrors pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.
 
 from __future__ import annotations
 
+from typing import Any
+
+from app.apimachinery import meta
 from app.apimachinery.errors import StatusError
+from app.apimachinery.meta import Object
 from app.cluster import bootstrap_rbac
 from app.cluster.loops import Context
 
@@ -21,7 +25,14 @@ def sync(context: Context) -> None:
             rules = bootstrap_rbac.aggregate(role, roles)
             if rules != (role.get("rules") or []):
                 try:
-                    context.client.update({**role, "rules": rules})
+                    _apply(context, role, rules)
                 except StatusError:
                     # Somebody took the right to escalate away; the next change of a role tries again.
                     continue
+
+
+def _apply(context: Context, role: Object, rules: list[Any]) -> None:
+    """Apply the rules and nothing else, under the controller's own name (applyClusterRoles)."""
+    name = meta.name_of(role)
+    wanted = {"apiVersion": role["apiVersion"], "kind": role["kind"], "metadata": {"name": name}, "rules": rules}
+    context.client.patch("clusterroles", name, "", wanted, "apply", field_manager=NAME, force=True)

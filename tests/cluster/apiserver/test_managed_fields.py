@@ -404,3 +404,40 @@ def test_a_subresource_of_a_pod_has_an_entry_of_its_own(settled):
     containers = owned["f:spec"]["f:ephemeralContainers"]
     assert containers["."] == {}
     assert containers['k:{"name":"debug"}']["f:image"] == {}
+
+
+def test_what_the_system_brought_has_the_owners_that_it_has_everywhere(settled):
+    def owners(url):
+        return {(one[0], one[1]): one[2] for one in owned_by(served(settled, url))}
+
+    def owned_by(obj):
+        return [(one["manager"], one["operation"], one["fieldsV1"]) for one in obj["metadata"]["managedFields"]]
+
+    assert owners("/api/v1/namespaces/default") == {
+        ("kube-apiserver", "Update"): {"f:metadata": {"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}}}
+    }
+    view = owners("/apis/rbac.authorization.k8s.io/v1/clusterroles/view")
+    assert view[("clusterrole-aggregation-controller", "Apply")] == {"f:rules": {}}
+    assert "f:rules" not in view[("kube-apiserver", "Update")]
+    static = owners("/api/v1/namespaces/kube-system/pods/etcd-controlplane")
+    assert static.keys() == {("kubelet", "Update")}
+
+
+def test_an_aggregated_role_is_applied_by_its_controller(settled):
+    cluster = settled.fork()
+    role = named("rbac.authorization.k8s.io/v1", "ClusterRole", "more")
+    role["metadata"]["labels"] = {"rbac.authorization.k8s.io/aggregate-to-view": "true"}
+    role["rules"] = [{"apiGroups": ["x.io"], "resources": ["xs"], "verbs": ["get"]}]
+    cluster.client.create(role)
+    cluster.settle()
+    view = served(cluster, "/apis/rbac.authorization.k8s.io/v1/clusterroles/view")
+    assert fields(view, "clusterrole-aggregation-controller", "Apply") == {"f:rules": {}}
+    assert any(rule["apiGroups"] == ["x.io"] for rule in view["rules"])
+
+
+def test_a_daemon_set_s_maker_owns_the_annotation_that_conversion_adds():
+    server = Server()
+    url = "/apis/apps/v1/namespaces/default/daemonsets?fieldManager=one"
+    made = loaded(server.ask("POST", url, workload("DaemonSet")), 201)
+    annotations = {".": {}, "f:deprecated.daemonset.template.generation": {}}
+    assert fields(made, "one")["f:metadata"] == {"f:annotations": annotations}
