@@ -13,7 +13,7 @@ from app.apimachinery import clock, meta
 from app.apimachinery.clock import Instant
 from app.apimachinery.meta import Object
 from app.cluster import controller_utils as utils
-from app.cluster.nodes import images, resize_status
+from app.cluster.nodes import images, resize_status, restart_policy
 from app.cluster.nodes.admit import Rejection
 
 Record = dict[str, Any]
@@ -85,14 +85,13 @@ def of(pod: Object, record: Record, host_ip: str, now: Instant) -> dict[str, Any
 
 def _phase(pod: Object, states: Mapping[str, Record]) -> str:
     """Mirrors pkg/kubelet/kubelet_pods.go: getPhase."""
-    policy = pod["spec"].get("restartPolicy", "Always")
     for container in pod["spec"].get("initContainers") or []:
         state = states[container["name"]]
         if is_sidecar(container):
             if state["state"] == "waiting" and not state.get("last"):
                 return "Pending"
         elif state["state"] == "terminated" and state["code"] != 0:
-            return "Failed" if policy == "Never" else "Pending"
+            return "Pending" if restart_policy.starts_again(pod, container, state["code"]) else "Failed"
         elif state["state"] != "terminated":
             return "Pending"
     main = [states[container["name"]] for container in pod["spec"]["containers"]]
@@ -100,11 +99,12 @@ def _phase(pod: Object, states: Mapping[str, Record]) -> str:
         return "Pending"
     if any(state["state"] == "running" for state in main):
         return "Running"
-    if any(state["state"] == "waiting" for state in main) or policy == "Always":
+    if any(state["state"] == "waiting" for state in main) or any(
+        restart_policy.starts_again(pod, container, states[container["name"]]["code"])
+        for container in pod["spec"]["containers"]
+    ):
         return "Running"
-    if all(state["code"] == 0 for state in main):
-        return "Succeeded"
-    return "Failed" if policy == "Never" else "Running"
+    return "Succeeded" if all(state["code"] == 0 for state in main) else "Failed"
 
 
 def _last_phase(pod: Object, states: Mapping[str, Record]) -> str:

@@ -15,7 +15,17 @@ from app.apimachinery.clock import SECOND, Instant, Micros
 from app.apimachinery.meta import Object
 from app.cluster import control_plane, events, mounts
 from app.cluster import controller_utils as utils
-from app.cluster.nodes import host_paths, images, machine, pod_status, probes, programs, resize, static_pods
+from app.cluster.nodes import (
+    host_paths,
+    images,
+    machine,
+    pod_status,
+    probes,
+    programs,
+    resize,
+    restart_policy,
+    static_pods,
+)
 from app.cluster.nodes.image_puller import FIRST_BACKOFF, MAX_BACKOFF, RESYNC, ImagePuller
 from app.cluster.nodes.machine import Machine
 from app.cluster.nodes.worker import Record, duration
@@ -292,12 +302,11 @@ class PodWorker(ImagePuller):
             return False
         if self.record["containers"][name].pop("again", False):
             return True
-        policy = self.pod["spec"].get("restartPolicy", "Always")
         spec = self.specs[name]
         is_init = spec in (self.pod["spec"].get("initContainers") or [])
-        if is_init:
-            return pod_status.is_sidecar(spec) or (code != 0 and policy != "Never")
-        return policy == "Always" or (policy == "OnFailure" and code != 0)
+        if is_init and code == 0 and not pod_status.is_sidecar(spec):
+            return False
+        return restart_policy.starts_again(self.pod, spec, code)
 
     def _restart(self, name: str) -> None:
         """Start again, or wait out the back-off first (kuberuntime_manager.go: doBackOff)."""

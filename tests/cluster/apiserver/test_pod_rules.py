@@ -215,7 +215,7 @@ REFUSED = [
     (
         mount(mountPropagation="Both"),
         (
-            f'{C}.volumeMounts[0].mountPropagation: Unsupported value: "Both": supported values: "Bidirectional", '
+            f'{C}.volumeMounts.mountPropagation: Unsupported value: "Both": supported values: "Bidirectional", '
             '"HostToContainer", "None"'
         ),
     ),

@@ -5,20 +5,18 @@ from __future__ import annotations
 from app.apimachinery import validation
 from app.apimachinery.messages import N_, Message
 from app.apimachinery.meta import Object
-from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, not_found, not_supported, required
-from app.cluster.apiserver.validation import environment, probes, resources, security
+from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, required
+from app.cluster.apiserver.validation import environment, mounts, probes, resources, restarts, security
 from app.cluster.apiserver.validation.taints import unsupported
 
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _MESSAGE_POLICIES = ("FallbackToLogsOnError", "File")
-_PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 _SIDECAR_TEXT = "may not be set for init containers without restartPolicy=Always"
 
 
-def validate(spec: Object, field: str) -> list[FieldError]:
+def validate(spec: Object, field: str, volumes: mounts.Volumes) -> list[FieldError]:
     """All containers of a pod's spec; names are unique over containers and init containers."""
-    mounted = {volume.get("name") for volume in spec.get("volumes") or []}
     grace = spec.get("terminationGracePeriodSeconds")
     regular, initial = spec.get("containers") or [], spec.get("initContainers") or []
     errors: list[FieldError] = []
@@ -28,15 +26,15 @@ def validate(spec: Object, field: str) -> list[FieldError]:
     names: set[str] = set()
     for index, container in enumerate(regular):
         here = f"{field}.containers[{index}]"
-        errors += common(container, here, mounted) + _name_once(container, here, names)
-        errors += probes.of_container(container, here, grace)
+        errors += common(container, here, volumes) + _name_once(container, here, names)
+        errors += probes.of_container(container, here, grace) + restarts.validate(container, here)
     errors += _host_ports(regular, f"{field}.containers")
     if spec.get("hostNetwork"):
         errors += _host_network(regular, f"{field}.containers")
     for index, container in enumerate(initial):
         here = f"{field}.initContainers[{index}]"
-        errors += common(container, here, mounted) + _name_once(container, here, names)
-        errors += _init_container(container, here, grace)
+        errors += common(container, here, volumes) + _name_once(container, here, names)
+        errors += _init_container(container, here, grace) + restarts.validate(container, here)
     return errors
 
 
@@ -60,7 +58,7 @@ def _init_container(container: Object, here: str, grace: int | None) -> list[Fie
     ]
 
 
-def common(container: Object, here: str, mounted: set[str | None]) -> list[FieldError]:
+def common(container: Object, here: str, volumes: mounts.Volumes) -> list[FieldError]:
     """ValidateContainerCommon."""
     name, image = container.get("name") or "", container.get("image") or ""
     errors = [invalid(f"{here}.name", name, text) for text in validation.dns1123_label(name)] if name else []
@@ -76,7 +74,7 @@ def common(container: Object, here: str, mounted: set[str | None]) -> list[Field
     errors += _ports(container.get("ports") or [], f"{here}.ports")
     errors += environment.variables(container.get("env") or [], f"{here}.env")
     errors += environment.all_from(container.get("envFrom") or [], f"{here}.envFrom")
-    errors += _mounts(container.get("volumeMounts") or [], f"{here}.volumeMounts", mounted)
+    errors += mounts.validate(container, here, volumes)
     pull = container.get("imagePullPolicy") or ""
     if pull not in _PULL_POLICIES:
         errors.append(unsupported(f"{here}.imagePullPolicy", pull, _PULL_POLICIES))
@@ -139,31 +137,3 @@ def _host_network(containers: list[Object], field: str) -> list[FieldError]:
         for place, port in enumerate(container.get("ports") or [])
         if port.get("hostPort") != port.get("containerPort")
     ]
-
-
-def _mounts(mounts: list[Object], field: str, mounted: set[str | None]) -> list[FieldError]:
-    """ValidateVolumeMounts."""
-    errors: list[FieldError] = []
-    paths: set[str] = set()
-    for index, mount in enumerate(mounts):
-        here = f"{field}[{index}]"
-        name, path = mount.get("name") or "", mount.get("mountPath") or ""
-        if not name:
-            errors.append(required(f"{here}.name"))
-        elif name not in mounted:
-            errors.append(not_found(f"{here}.name", name))
-        if not path:
-            errors.append(required(f"{here}.mountPath"))
-        elif path in paths:
-            errors.append(invalid(f"{here}.mountPath", path, "must be unique"))
-        paths.add(path)
-        sub_path, expression = mount.get("subPath") or "", mount.get("subPathExpr") or ""
-        errors += environment.local_path(sub_path, f"{here}.subPath")
-        if sub_path and expression:
-            detail = "subPathExpr and subPath are mutually exclusive"
-            errors.append(invalid(f"{here}.subPathExpr", expression, detail))
-        errors += environment.local_path(expression, f"{here}.subPathExpr")
-        propagation = mount.get("mountPropagation")
-        if propagation is not None and propagation not in _PROPAGATIONS:
-            errors.append(not_supported(f"{here}.mountPropagation", propagation, _PROPAGATIONS))
-    return errors

@@ -9,6 +9,7 @@ from app.apimachinery.meta import Object, annotations_of
 from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, required
 from app.cluster.apiserver.validation import (
     containers,
+    mounts,
     pod_affinity,
     pod_network,
     resources,
@@ -50,7 +51,7 @@ def validate_existing(obj: Object) -> list[FieldError]:
 def validate_spec(spec: Object, field: str) -> list[FieldError]:
     """What is wrong with a pod's spec, or a template's."""
     errors = volumes.validate(spec.get("volumes") or [], f"{field}.volumes")
-    errors += containers.validate(spec, field)
+    errors += containers.validate(spec, field, mounts.usable(spec, errors, f"{field}.volumes"))
     errors += _policies(spec, field)
     errors += validation.labels(spec.get("nodeSelector") or {}, f"{field}.nodeSelector")
     constraints = spec.get("topologySpreadConstraints") or []

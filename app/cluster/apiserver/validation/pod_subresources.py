@@ -12,7 +12,7 @@ from typing import Any
 from app.apimachinery.meta import Object, annotations_of
 from app.apimachinery.validation import FieldError, duplicate, forbidden, invalid, not_found
 from app.apis import internal_types
-from app.cluster.apiserver.validation import containers, pod, pod_update
+from app.cluster.apiserver.validation import containers, mounts, pod, pod_update
 from app.cluster.apiserver.validation.meaning import meant
 
 _MIRROR = "kubernetes.io/config.mirror"
@@ -56,11 +56,11 @@ def _all(spec: Object) -> list[FieldError]:
     """Every ephemeral container by itself, and their names among all names."""
     others = {container.get("name") for kind in ("containers", "initContainers") for container in spec.get(kind) or []}
     names = set(others)
-    mounted = {volume.get("name") for volume in spec.get("volumes") or []}
+    volumes = mounts.usable(spec, (), "spec.volumes")
     errors: list[FieldError] = []
     for index, container in enumerate(spec.get("ephemeralContainers") or []):
         here = f"spec.ephemeralContainers[{index}]"
-        errors += containers.common(container, here, mounted)
+        errors += containers.common(container, here, volumes)
         name, target = container.get("name") or "", container.get("targetContainerName") or ""
         if name in names:
             errors.append(duplicate(f"{here}.name", name))
