@@ -5,6 +5,7 @@ A field that admission fills (service account, priority) is not filled here.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 
 from app.apimachinery import meta
@@ -147,6 +148,11 @@ def _node(obj: Object) -> None:
 
 
 def _secret(obj: Object) -> None:
+    """SetDefaults_Secret, and what is written as text joins the data (Convert_v1_Secret_To_core_Secret)."""
+    texts = obj.pop("stringData", None)
+    if texts:
+        encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
+        obj["data"] = {**(obj.get("data") or {}), **encoded}
     obj["type"] = obj.get("type") or "Opaque"
 
 

@@ -202,6 +202,10 @@ class Client:
         """A TokenRequest with its token (`status.token`) for a service account."""
         return token_requests.create(self._registry, account, namespace, request or {}, self._user)
 
+    def lasting_token(self, account: Object, secret: Object) -> str:
+        """The token of a service account for a Secret that is to hold it."""
+        return token_requests.lasting(self._registry.store, account, secret)
+
     def bearer(self, token: str, audiences: Sequence[str] = ()) -> token_requests.Bearer:
         """Who bears a token."""
         return token_requests.bearer(self._registry.store, token, audiences)

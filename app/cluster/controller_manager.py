@@ -32,6 +32,7 @@ from app.cluster.controllers import (
     resource_quota,
     root_ca,
     serviceaccount,
+    serviceaccount_token,
     statefulset,
     taint_eviction,
     ttl_after_finished,
@@ -44,6 +45,7 @@ CONTROLLERS: tuple[Loop, ...] = tuple(
     for name, watches, run in (
         (namespace.NAME, namespace.WATCHES, namespace.sync),
         (serviceaccount.NAME, serviceaccount.WATCHES, serviceaccount.sync),
+        (serviceaccount_token.NAME, serviceaccount_token.WATCHES, serviceaccount_token.sync),
         (resource_quota.NAME, resource_quota.WATCHES, resource_quota.sync),
         (root_ca.NAME, root_ca.WATCHES, root_ca.sync),
         (clusterrole_aggregation.NAME, clusterrole_aggregation.WATCHES, clusterrole_aggregation.sync),
@@ -93,4 +95,6 @@ def user_of(loop: str) -> User:
     """
     if loop not in _CONTROLLERS:
         return users.ADMIN
+    if loop == serviceaccount_token.NAME:  # it makes the tokens that the others would need
+        return users.named("system:kube-controller-manager")
     return users.named(users.account_name("kube-system", _ACCOUNTS.get(loop, loop)))

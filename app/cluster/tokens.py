@@ -17,6 +17,11 @@ import orjson
 
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 """kubeadm's --service-account-issuer, which is the API server's own audience, too."""
+LEGACY_ISSUER = "kubernetes/serviceaccount"
+"""Of the tokens that stand in Secrets and last as long as these (pkg/serviceaccount/legacy.go)."""
+SECRET_TYPE = "kubernetes.io/service-account-token"
+ACCOUNT_NAME, ACCOUNT_UID = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
+"""The annotations that tie such a Secret to its account."""
 BAD_SIGNATURE = "go-jose/go-jose: error in cryptographic primitive"
 _BLOCKS = 8
 _LONGEST = 16_384
@@ -30,11 +35,12 @@ class TokenError(ValueError):
 
 
 def signed(claims: Claims, key: bytes) -> str:
-    """The token with these claims; `jti` follows from the other ones."""
+    """The token with these claims; the `jti` of one that ends follows from the other claims."""
     digest = hashlib.sha256(orjson.dumps(claims, option=orjson.OPT_SORT_KEYS) + key).hexdigest()
     jti = f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
+    named = {"jti": jti} if "exp" in claims else {}
     header = {"alg": "RS256", "kid": _encoded(hashlib.sha256(key).digest())}
-    parts = [orjson.dumps(part, option=orjson.OPT_SORT_KEYS) for part in (header, {**claims, "jti": jti})]
+    parts = [orjson.dumps(part, option=orjson.OPT_SORT_KEYS) for part in (header, {**claims, **named})]
     body = ".".join(_encoded(part) for part in parts)
     return f"{body}.{_encoded(_signature(body, key))}"
 
@@ -53,7 +59,7 @@ def claims_of(token: str, key: bytes) -> Claims | None:
         signature = _decoded(parts[2])
     except (binascii.Error, ValueError):
         return None
-    if not isinstance(claims, dict) or claims.get("iss") != ISSUER:
+    if not isinstance(claims, dict) or claims.get("iss") not in {ISSUER, LEGACY_ISSUER}:
         return None
     if not hmac.compare_digest(signature, _signature(f"{parts[0]}.{parts[1]}", key)):
         raise TokenError(BAD_SIGNATURE)

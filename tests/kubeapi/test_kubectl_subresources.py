@@ -91,3 +91,19 @@ def test_a_token_is_created_and_used(kubectl, backend):
     refused = httpx.get(f"{address}/api/v1/nodes", headers={"authorization": f"Bearer {token}"})
     assert refused.status_code == 403
     assert 'User "system:serviceaccount:default:default" cannot list resource "nodes"' in refused.json()["message"]
+
+
+def test_a_lasting_token_stands_in_a_secret(kubectl, backend):
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "lasting", "annotations": {"kubernetes.io/service-account.name": "default"}},
+        "type": "kubernetes.io/service-account-token",
+    }
+    kubectl.run("apply -f -", stdin=json.dumps(secret))
+    backend.advance(1)
+    token = kubectl.run("get secret lasting -o go-template={{.data.token|base64decode}}")
+    address = kubectl.run("config view -o jsonpath={.clusters[0].cluster.server}")
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    who = httpx.post(f"{address}{path}", headers={"authorization": f"Bearer {token}"}, json={})
+    assert who.json()["status"]["userInfo"]["username"] == "system:serviceaccount:default:default"

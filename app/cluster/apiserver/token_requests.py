@@ -6,6 +6,7 @@ pkg/serviceaccount/claims.go.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,7 @@ _SHORTEST, _LONGEST = 600, 1 << 32
 _PROJECTED = 3607
 """Seconds that the admission of service accounts asks for; such tokens live on for a year (ExtendedExpiration)."""
 _YEAR = 365 * 24 * 3600
+_LASTING = "kubernetes.io/serviceaccount/"
 _PURPOSE = "service account tokens"
 
 _ACCOUNT, _POD, _SECRET, _NODE = (scheme.for_kind("v1", kind) for kind in ("ServiceAccount", "Pod", "Secret", "Node"))
@@ -170,10 +172,13 @@ def bearer(store: Store, token: str, audiences: Sequence[str] = ()) -> Bearer:
         if claims is None:
             return Bearer()
         wanted = list(audiences) or [tokens.ISSUER]
-        common = [audience for audience in claims["aud"] if audience in wanted]
+        meant = claims.get("aud", [tokens.ISSUER])
+        common = [audience for audience in meant if audience in wanted]
         if not common:
-            lists = " is invalid for the target audiences ".join(_go_list(each) for each in (claims["aud"], wanted))
+            lists = " is invalid for the target audiences ".join(_go_list(each) for each in (meant, wanted))
             return Bearer(error=f"token audiences {lists}")
+        if claims["iss"] == tokens.LEGACY_ISSUER:
+            return Bearer(_checked_lasting(store, claims, token), tuple(common))
         return Bearer(_checked(store, claims), tuple(common))
     except TokenError as error:
         return Bearer(error=str(error))
@@ -204,6 +209,39 @@ def _checked(store: Store, claims: Claims) -> User:
     groups = (*users.account_groups(namespace), users.AUTHENTICATED)
     pairs = tuple((key, (value,)) for key, value in sorted(extra.items()))
     return User(users.account_name(namespace, name), groups, account["uid"], pairs)
+
+
+def lasting(store: Store, account: Object, secret: Object) -> str:
+    """The token for a Secret, which lasts as long as that and the account (LegacyClaims)."""
+    namespace, name = meta.namespace_of(account), meta.name_of(account)
+    claims = {
+        "iss": tokens.LEGACY_ISSUER,
+        f"{_LASTING}namespace": namespace,
+        f"{_LASTING}secret.name": meta.name_of(secret),
+        f"{_LASTING}service-account.name": name,
+        f"{_LASTING}service-account.uid": account["metadata"]["uid"],
+        "sub": users.account_name(namespace, name),
+    }
+    return tokens.signed(claims, _key(store))
+
+
+def _checked_lasting(store: Store, claims: Claims, token: str) -> User:
+    """The user, where the Secret still holds this very token and the account is the same (legacyValidator.Validate)."""
+    namespace, secret, name, uid = (
+        str(claims[f"{_LASTING}{part}"])
+        for part in ("namespace", "secret.name", "service-account.name", "service-account.uid")
+    )
+    holder = store.get("secrets", f"{namespace}/{secret}")
+    if holder is None:
+        raise TokenError("service account token has been invalidated")
+    if (holder.get("data") or {}).get("token") != base64.b64encode(token.encode()).decode():
+        raise TokenError("service account token does not match server's copy")
+    account = store.get("serviceaccounts", f"{namespace}/{name}")
+    if account is None:
+        raise TokenError(f'serviceaccounts "{name}" not found')
+    if account["metadata"]["uid"] != uid:
+        raise TokenError(f"service account UID ({account['metadata']['uid']}) does not match claim ({uid})")
+    return User(users.account_name(namespace, name), (*users.account_groups(namespace), users.AUTHENTICATED), uid)
 
 
 def _check_bound(store: Store, namespace: str, kind: str, reference: Mapping[str, str], *, alone: bool) -> None:

@@ -144,3 +144,13 @@ def test_a_claim_may_be_bound_to_a_volume_once():
     client.patch("pvc", "c", "default", {"spec": {"volumeName": "v"}}, "merge")
     with pytest.raises(Invalid, match="spec is immutable after creation"):
         client.patch("pvc", "c", "default", {"spec": {"volumeName": "other"}}, "merge")
+
+
+def test_what_a_secret_says_as_text_is_kept_as_data():
+    client, _ = server()
+    secret = named("v1", "Secret", "s", data={"a": "b2xk", "b": "Yg=="}, stringData={"a": "new"})
+    created = client.create(secret)
+    assert created["data"] == {"a": "bmV3", "b": "Yg=="}
+    assert "stringData" not in created
+    patched = client.patch("secrets", "s", "default", {"stringData": {"c": "é"}}, "merge")
+    assert patched["data"] == {"a": "bmV3", "b": "Yg==", "c": "w6k="}
