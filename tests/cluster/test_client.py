@@ -135,3 +135,14 @@ def test_it_acts_for_a_user():
     assert client.user == users.ADMIN
     assert client.acting_as("system:serviceaccount:default:bob").user == "system:serviceaccount:default:bob"
     assert client.acting_as(users.named("x")).create(pod())["metadata"]["name"] == "bee"
+
+
+def test_a_dry_run_hands_out_no_version():
+    client, _ = server()
+    made = client.create(pod(), dry_run=True)
+    assert "uid" in made["metadata"]
+    assert "resourceVersion" not in made["metadata"]
+    stored = client.create(pod())
+    changed = client.patch("pods", "bee", "default", {"metadata": {"labels": {"a": "b"}}}, dry_run=True)
+    assert changed["metadata"]["labels"]["a"] == "b"
+    assert changed["metadata"]["resourceVersion"] == stored["metadata"]["resourceVersion"]

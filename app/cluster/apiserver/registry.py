@@ -19,6 +19,7 @@ from app.apimachinery.errors import BadRequest, Conflict, MethodNotAllowed, NotF
 from app.apimachinery.meta import Object
 from app.apis import conversion, defaults, scheme
 from app.apis.scheme import KindInfo
+from app.cluster import ownership
 from app.cluster import store as stores
 from app.cluster.apiserver import admission_chain, decoding, field_managers, managedfields, strategies_table
 from app.cluster.apiserver.strategy import Strategy
@@ -162,7 +163,8 @@ class Registry:
     def _dry_created(self, info: KindInfo, new: Object, owners: Owners | None) -> Object:
         if self.store.get(info.plural, meta.key_of(new)) is not None:
             raise stores.already_exists(info.plural, meta.name_of(new))
-        return self.store.fork(self.store.clock).create(info.plural, new, owners)
+        made = self.store.fork(self.store.clock).create(info.plural, new, owners)
+        return _at_version(made, "")
 
     def update(
         self,
@@ -218,7 +220,8 @@ class Registry:
         owners = _fitting(new, owners)
         admission_chain.validate(attributes, self.store)
         if options.dry_run:
-            return self.store.fork(self.store.clock).update(info.plural, new, owners)
+            changed = self.store.fork(self.store.clock).update(info.plural, new, owners)
+            return _at_version(changed, old["metadata"]["resourceVersion"])
         stored = self.store.update(info.plural, new, owners)
         if _is_finished(stored, strategy):
             return self.store.delete(info.plural, meta.key_of(stored))
@@ -345,6 +348,14 @@ def _version_conflict(info: KindInfo, name: str, wanted: str, found: str) -> Con
     """Another's resourceVersion in the preconditions of a delete (storage/interfaces.go: Preconditions.Check)."""
     told = f"ResourceVersion in precondition: {wanted}, ResourceVersion in object meta: {found}"
     return stores.conflict(info.plural, name, f"Precondition failed: {told}")
+
+
+def _at_version(obj: Object, version: str) -> Object:
+    """What a dry run gives: the object with the version that it had, none where it is new (registry/dryrun.go)."""
+    metadata = {**obj["metadata"], "resourceVersion": version}
+    if not version:
+        del metadata["resourceVersion"]
+    return ownership.like({**obj, "metadata": metadata}, obj)
 
 
 def _refuse(info: KindInfo, obj: Object, errors: list[validation.FieldError]) -> None:
