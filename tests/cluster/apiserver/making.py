@@ -54,3 +54,13 @@ def refused_change(obj: Object, changes: Object) -> str:
     with pytest.raises(Invalid) as caught:
         client.patch(obj["kind"], obj["metadata"]["name"], "default", changes, "merge")
     return caught.value.message
+
+
+def refused(obj):
+    """The words with which the server refuses a new object; nothing of it is left."""
+    client, store = server()
+    before = store.revision
+    with pytest.raises(Invalid) as caught:
+        client.create(obj)
+    assert store.revision == before
+    return caught.value.message
